@@ -1,0 +1,59 @@
+# `make help` lists the targets. Everything is installed into .venv, with the exact versions of
+# constraints.txt; nothing is reinstalled as long as pyproject.toml and constraints.txt stay.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help install dev demo test lint types layers unit format clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+install: $(VENV)/.installed ## install planner into .venv
+
+dev: $(VENV)/.installed-dev ## install planner and the tools for working on it into .venv
+
+demo: install ## look at a cluster that ships with the package
+	$(BIN)/planner inspect --example zone-outage
+
+test: lint types layers unit ## run all checks and tests
+
+lint: dev ## check style and formatting
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: dev ## check types
+	$(BIN)/mypy
+
+layers: dev ## check which package imports which
+	$(BIN)/lint-imports --no-logo
+
+unit: dev ## run the tests
+	$(BIN)/pytest -n auto
+
+format: dev ## format the code and sort its imports
+	$(BIN)/ruff check --select I --fix
+	$(BIN)/ruff format
+
+clean: ## remove .venv, caches and build results
+	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find benchmarks models planner tests -type d -name __pycache__ -prune -exec rm -rf {} +
+
+$(VENV)/.created:
+	@command -v $(PYTHON) >/dev/null || \
+		{ echo "planner needs Python 3.11 or newer, and there is no '$(PYTHON)'; try make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "planner needs Python 3.11 or newer, but '$(PYTHON)' is $$($(PYTHON) -V 2>&1); try make PYTHON=python3.11" >&2; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.created pyproject.toml constraints.txt
+	$(PIP_INSTALL) -e .
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(PIP_INSTALL) -e '.[dev]'
+	@touch $@

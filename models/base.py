@@ -1,0 +1,72 @@
+"""The common base of every model.
+
+Kubernetes writes camelCase and adds fields with every release, so aliases are generated and unknown
+fields are ignored. A `null` is an absent field, as for the API server. Numbers and booleans are
+strict (`Int`, `Int32`, `Count`, `Bool`): the API server refuses `priority: "5"`, and so do we.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
+from pydantic.alias_generators import to_camel
+
+Int = Annotated[int, Strict()]
+Int32 = Annotated[int, Strict(), Field(ge=-(2**31), lt=2**31)]
+Count = Annotated[int, Strict(), Field(ge=0, lt=2**31)]
+Bool = Annotated[bool, Strict()]
+
+
+class FieldError(ValueError):
+    """A refusal by a validator that looks at several fields; `field` is the one to mend."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class KubeModel(BaseModel):
+    """A frozen value read from a Kubernetes object."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="ignore",
+        alias_generator=to_camel,
+        populate_by_name=True,
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_absent(cls, data: Any) -> Any:
+        if isinstance(data, dict) and None in data.values():
+            return {key: value for key, value in data.items() if value is not None}
+        return data
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        """Frozen values are their own copies; pydantic would copy every default otherwise."""
+        return self
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with other values for some fields; nothing cached on this one is carried over."""
+        kind, own = type(self), self.__dict__
+        names = kind.__pydantic_fields__
+        fields = own if len(own) == len(names) else {name: own[name] for name in names}
+        copy = kind.__new__(kind)
+        # What model_construct does, without its look at aliases and defaults: a third of its time.
+        object.__setattr__(copy, "__dict__", fields | changes)
+        object.__setattr__(copy, "__pydantic_fields_set__", set(names))
+        object.__setattr__(copy, "__pydantic_extra__", None)
+        object.__setattr__(copy, "__pydantic_private__", None)
+        return copy
+
+
+class Document(BaseModel):
+    """A frozen value that planner writes; unknown fields are a mistake here."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        alias_generator=to_camel,
+        populate_by_name=True,
+    )

@@ -1,0 +1,24 @@
+"""The documents that planner writes, by kind: one line here gives a kind its JSON Schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from models.base import Document
+from models.inspection import Inspection
+from models.plan import Plan
+from models.simulation import Simulation
+
+DOCUMENTS: Mapping[str, type[Document]] = MappingProxyType(
+    {model.__name__: model for model in (Inspection, Simulation, Plan)}
+)
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def json_schema(kind: str) -> dict[str, Any]:
+    """The JSON Schema of a kind; raises KeyError for a kind that is not among DOCUMENTS."""
+    schema = DOCUMENTS[kind].model_json_schema(by_alias=True)
+    return {"$schema": _DIALECT, **schema}

@@ -1,0 +1,78 @@
+"""Options that commands share, so that they mean the same everywhere.
+
+Only names are known here; what they stand for is imported when a command needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, TypeAlias
+
+import typer
+
+from planner.cli.session import Session
+from planner.examples import examples
+from planner.report.formats import Output
+
+LIST = "list"
+
+
+def _complete_example(incomplete: str) -> Iterable[tuple[str, str]]:
+    return [(e.name, e.description) for e in examples() if e.name.startswith(incomplete)]
+
+
+def _list_examples(value: str | None) -> str | None:
+    """`--example list` answers by itself."""
+    if value == LIST:
+        width = max(len(each.name) for each in examples())
+        typer.echo("\n".join(f"{e.name:<{width}}  {e.description}" for e in examples()))
+        raise typer.Exit
+    return value
+
+
+def _remember_verbose(context: typer.Context, value: bool) -> bool:
+    """Known to the session at once, so that errors in other options can show more, too."""
+    if value and isinstance(context.obj, Session):
+        context.obj.verbose = True
+    return value
+
+
+Filenames: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filename",
+        "-f",
+        metavar="FILE|DIR|-",
+        help="Kubernetes objects as YAML or JSON, also gzipped; - is stdin. Repeatable. "
+        "Big dumps load many times faster as JSON.",
+        show_default=False,
+    ),
+]
+
+Example: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--example",
+        metavar="NAME",
+        help="A cluster that ships with planner; 'list' names them all.",
+        callback=_list_examples,
+        autocompletion=_complete_example,
+        show_default=False,
+    ),
+]
+
+OutputFormat: TypeAlias = Annotated[
+    Output, typer.Option("--output", "-o", help="How to write the result.", case_sensitive=False)
+]
+
+Verbose: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        help="Say more on stderr; show the traceback of a bug.",
+        callback=_remember_verbose,
+        is_eager=True,
+        show_default=False,
+    ),
+]

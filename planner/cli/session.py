@@ -1,0 +1,21 @@
+"""What one run of the command line knows about itself."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Session:
+    """The state of one run: whether to say more, and since when it runs."""
+
+    verbose: bool = False
+    started: float = field(default_factory=time.perf_counter)
+
+    def tell(self, text: str) -> None:
+        """One line about the progress on stderr, if `-v` asks for it."""
+        if self.verbose:
+            seconds = time.perf_counter() - self.started
+            sys.stderr.write(f"{text} ({seconds:.2f} s)\n")

@@ -1,0 +1,106 @@
+"""Groups of interchangeable pods.
+
+Replicas of a workload are the same to every rule of the scheduler, so everything downstream works
+on groups and counts. Two pods are interchangeable if they have the same namespace, spec, owner and
+volumes, and agree in every label that some selector in the cluster can see: kube-scheduler writes
+the zone into the labels of bound pods (KEP 4742), and StatefulSets a unique name, but where no
+selector asks for these keys they tell nobody apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from models.affinity import PodAffinity
+from models.meta import OwnerReference
+from models.pod import Pod, PodSpec
+from models.selectors import LabelSelector
+from models.volume import Volume
+from planner.cluster.topology import IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class PodGroup:
+    """Interchangeable pods. `labels` are those that selectors can see."""
+
+    index: int
+    namespace: str
+    labels: Mapping[str, str]
+    spec: PodSpec
+    owner: OwnerReference | None
+    volumes: tuple[Volume, ...]
+    example: Pod
+    node_name: str = ""
+    """`spec.nodeName` where it is still to be honoured: pods in a snapshot are bound or free."""
+
+    @property
+    def priority(self) -> int:
+        """`spec.priority`, absent 0."""
+        return self.spec.priority or 0
+
+
+def spec_selectors(spec: PodSpec) -> Iterable[LabelSelector]:
+    """Every pod selector in a spec."""
+    for constraint in spec.topology_spread_constraints:
+        if constraint.label_selector is not None:
+            yield constraint.label_selector
+    affinity = spec.affinity
+    yield from _affinity_selectors(affinity.pod_affinity)
+    yield from _affinity_selectors(affinity.pod_anti_affinity)
+
+
+def _affinity_selectors(terms: PodAffinity) -> Iterable[LabelSelector]:
+    for term in (*terms.required, *(w.pod_affinity_term for w in terms.preferred)):
+        if term.label_selector is not None:
+            yield term.label_selector
+
+
+def visible_keys(specs: Iterable[PodSpec], selectors: Iterable[LabelSelector]) -> frozenset[str]:
+    """The label keys of pods that anything in the cluster looks at."""
+    keys: set[str] = set()
+    for spec in specs:
+        for constraint in spec.topology_spread_constraints:
+            keys.update(constraint.match_label_keys)
+        for selector in spec_selectors(spec):
+            keys.update(selector.keys())
+    for selector in selectors:
+        keys.update(selector.keys())
+    return frozenset(keys)
+
+
+def _volume_key(pod: Pod, texts: dict[int, str]) -> tuple[str, ...]:
+    """The volumes by their text, found once each; an ephemeral one's claim is the pod's own."""
+    key = []
+    for volume in pod.volumes:
+        text = texts.get(id(volume))
+        if text is None:
+            text = texts[id(volume)] = str(volume)
+        key.append(text if volume.ephemeral is None else pod.name)
+    return tuple(key)
+
+
+def group_pods(pods: Sequence[Pod], keys: frozenset[str]) -> tuple[tuple[PodGroup, ...], IntArray]:
+    """The groups in order of their first pod, and the group of each pod."""
+    groups: list[PodGroup] = []
+    index: dict[tuple[object, ...], int] = {}
+    group_of = np.empty(len(pods), np.int64)
+    seen: dict[int, tuple[tuple[str, str], ...]] = {}
+    volumes: dict[int, str] = {}
+    for i, pod in enumerate(pods):
+        labels = seen.get(id(pod.labels))
+        if labels is None:
+            labels = tuple(sorted((k, v) for k, v in pod.labels.items() if k in keys))
+            seen[id(pod.labels)] = labels
+        owner = (pod.owner.kind, pod.owner.name) if pod.owner else pod.name
+        key = (pod.namespace, labels, id(pod.spec), owner, _volume_key(pod, volumes))
+        found = index.get(key)
+        if found is None:
+            found = index[key] = len(groups)
+            groups.append(
+                PodGroup(found, pod.namespace, dict(labels), pod.spec, pod.owner, pod.volumes, pod)
+            )
+        group_of[i] = found
+    return tuple(groups), group_of

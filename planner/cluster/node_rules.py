@@ -1,0 +1,112 @@
+"""Which nodes a pod's own node rules admit: nodeSelector, required node affinity, hard taints.
+
+The answers are boolean arrays over the nodes. Requirements are judged once per distinct label value
+and not once per node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.pod import PodSpec
+from models.selectors import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from models.taints import HARD_EFFECTS, Taint, Toleration, first_untolerated
+from planner.cluster.snapshot import Cluster
+from planner.cluster.topology import IntArray
+
+BoolArray: TypeAlias = NDArray[np.bool_]
+
+
+class NodeRules:
+    """The node rules of many pods over one set of nodes; equal rules are judged once."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._all = _frozen(np.ones(len(cluster.nodes), np.bool_))
+        self._affinity: dict[tuple[object, ...], BoolArray] = {}
+        self._requirements: dict[NodeSelectorRequirement, BoolArray] = {}
+        self._tolerations: dict[tuple[Toleration, ...], BoolArray] = {}
+        self._taints, self._taints_of = _distinct_taints([n.spec.taints for n in cluster.nodes])
+
+    def affinity(self, spec: PodSpec) -> BoolArray:
+        """Nodes that the NodeAffinity filter passes: nodeSelector and required node affinity."""
+        required = spec.affinity.node_affinity.required
+        if required is None and not spec.node_selector:
+            return self._all
+        key = (*sorted(spec.node_selector.items()), required)
+        found = self._affinity.get(key)
+        if found is None:
+            found = self._all
+            for label, value in spec.node_selector.items():
+                found = found & self._with_label(label, frozenset((value,)).__contains__)
+            if required is not None:
+                found = found & self._any_term(required)
+            self._affinity[key] = _frozen(found)
+        return found
+
+    def taints(self, tolerations: tuple[Toleration, ...]) -> BoolArray:
+        """Nodes without a NoSchedule or NoExecute taint that the tolerations leave unanswered."""
+        found = self._tolerations.get(tolerations)
+        if found is None:
+            admitted = [
+                first_untolerated(taints, tolerations, HARD_EFFECTS) is None
+                for taints in self._taints
+            ]
+            found = _frozen(np.array(admitted, np.bool_)[self._taints_of])
+            self._tolerations[tolerations] = found
+        return found
+
+    def labelled(self, key: str) -> BoolArray:
+        """Nodes that have the label."""
+        return self._cluster.topology(key).domain_of >= 0
+
+    def _any_term(self, selector: NodeSelector) -> BoolArray:
+        found = ~self._all
+        for term in selector.node_selector_terms:
+            if not term.is_empty:
+                found = found | self._term(term)
+        return found
+
+    def _term(self, term: NodeSelectorTerm) -> BoolArray:
+        found = self._all
+        for requirement in term.match_expressions:
+            found = found & self._requirement(requirement)
+        for field in term.match_fields:
+            index = self._cluster.node_index.get(field.values[0])
+            named = ~self._all
+            if index is not None:
+                named[index] = True
+            found = found & (named if field.operator == "In" else ~named)
+        return found
+
+    def _requirement(self, requirement: NodeSelectorRequirement) -> BoolArray:
+        found = self._requirements.get(requirement)
+        if found is None:
+            key = requirement.key
+            found = self._requirements[requirement] = self._with_label(
+                key, lambda value: requirement.matches({} if value is None else {key: value})
+            )
+        return found
+
+    def _with_label(self, key: str, holds: Callable[[str | None], bool]) -> BoolArray:
+        """Nodes by what holds for their value of the label; None stands for its absence."""
+        topology = self._cluster.topology(key)
+        verdicts = [*(holds(value) for value in topology.domains), holds(None)]
+        return np.array(verdicts, np.bool_)[topology.domain_of]
+
+
+def _distinct_taints(
+    taints: Sequence[tuple[Taint, ...]],
+) -> tuple[tuple[tuple[Taint, ...], ...], IntArray]:
+    distinct: dict[tuple[Taint, ...], int] = {}
+    of = np.fromiter((distinct.setdefault(t, len(distinct)) for t in taints), np.int64, len(taints))
+    return tuple(distinct), of
+
+
+def _frozen(array: BoolArray) -> BoolArray:
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,74 @@
+"""Resources as integer arrays: milli-cores for cpu, whole units for everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from models.node import Node
+from models.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
+from planner.cluster.groups import PodGroup
+from planner.cluster.topology import IntArray
+
+STANDARD = (CPU, MEMORY, EPHEMERAL_STORAGE, PODS)
+LIMIT = 2**62 - 1
+"""Amounts and sums are cut here, so that one can always be added to another within 64 bits."""
+
+
+@dataclass(frozen=True, eq=False)
+class ResourceTable:
+    """`allocatable[n, r]` and `requests[g, r]` over the named resources.
+
+    cpu, memory, ephemeral-storage and pods come first, then the extended ones by name. Every pod
+    requests one of `pods`.
+    """
+
+    names: tuple[str, ...]
+    allocatable: IntArray
+    requests: IntArray
+
+    @cached_property
+    def index(self) -> Mapping[str, int]:
+        """The column of each resource."""
+        return {name: i for i, name in enumerate(self.names)}
+
+    def column(self, name: str) -> int:
+        """The column of one resource."""
+        return self.index[name]
+
+
+def resource_table(nodes: Sequence[Node], groups: Sequence[PodGroup]) -> ResourceTable:
+    """All resources that a node offers or a pod asks for."""
+    offered = [node.allocatable for node in nodes]
+    asked = [{**group.spec.requests, PODS: 1} for group in groups]
+    others = {name for amounts in (*offered, *asked) for name in amounts} - set(STANDARD)
+    names = (*STANDARD, *sorted(others))
+    return ResourceTable(names, _matrix(offered, names), _matrix(asked, names))
+
+
+def _matrix(rows: Sequence[Mapping[str, int]], names: Sequence[str]) -> IntArray:
+    matrix = np.zeros((len(rows), len(names)), np.int64)
+    column = {name: i for i, name in enumerate(names)}
+    for i, row in enumerate(rows):
+        for name, amount in row.items():
+            matrix[i, column[name]] = min(amount, LIMIT)
+    return matrix
+
+
+def sum_by(index: IntArray, amounts: IntArray, size: int) -> IntArray:
+    """Rows of `amounts` added up by `index`: what the pods of each node request together."""
+    total = np.zeros((size, amounts.shape[1]), np.int64)
+    if amounts.size and int(amounts.max()) * len(amounts) > LIMIT:
+        return _careful_sum_by(index, amounts, total)
+    np.add.at(total, index, amounts)
+    return total
+
+
+def _careful_sum_by(index: IntArray, amounts: IntArray, total: IntArray) -> IntArray:
+    """Row by row for absurdly large amounts, whose sums would wrap around."""
+    for row, amount in zip(index, amounts, strict=True):
+        total[row] = np.minimum(total[row] + amount, LIMIT)
+    return total

@@ -1,0 +1,127 @@
+"""The immutable snapshot that scheduler and solver build on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from models.node import Node
+from models.notice import Notice
+from models.pod import Pod
+from models.policy import PodDisruptionBudget
+from models.selectors import LabelSelector
+from models.workload import Service
+from planner.cluster.groups import PodGroup
+from planner.cluster.matching import GroupIndex
+from planner.cluster.owners import Owners, WorkloadRef
+from planner.cluster.resources import ResourceTable, sum_by
+from planner.cluster.storage import Storage
+from planner.cluster.topology import IntArray, Topology, topology_of
+
+PENDING = -1
+ELSEWHERE = -2
+"""On a node that is not in the input: uses no room and counts in no domain."""
+GONE = -3
+"""Taken out of the snapshot; its index stays, so that other indexes keep their meaning."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cluster:
+    """Nodes sorted by name, pods in the order of the input, and who runs where.
+
+    `node_of[p]` is the node of pod p, or PENDING, ELSEWHERE, GONE. Snapshots that differ only in
+    placement share everything else. Finished pods are left out: for the scheduler they don't exist.
+    """
+
+    nodes: tuple[Node, ...]
+    pods: tuple[Pod, ...]
+    node_of: IntArray
+    groups: tuple[PodGroup, ...]
+    group_of: IntArray
+    resources: ResourceTable
+    owners: Owners
+    namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    services: tuple[Service, ...] = ()
+    owner_selectors: tuple[tuple[str, LabelSelector], ...] = ()
+    """(namespace, selector) of ReplicaSets, StatefulSets and ReplicationControllers."""
+    budgets: tuple[PodDisruptionBudget, ...] = ()
+    storage: Storage = field(default_factory=Storage)
+    arrival: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
+    """Node indexes in the order of the input."""
+    finished: int = 0
+    notices: tuple[Notice, ...] = ()
+
+    @cached_property
+    def node_index(self) -> Mapping[str, int]:
+        """Node names to indexes."""
+        return {node.name: i for i, node in enumerate(self.nodes)}
+
+    @cached_property
+    def pod_index(self) -> Mapping[str, int]:
+        """`namespace/name` to indexes."""
+        return {pod.key: i for i, pod in enumerate(self.pods)}
+
+    @cached_property
+    def group_index(self) -> GroupIndex:
+        """Groups by namespace and label."""
+        return GroupIndex(self.groups)
+
+    @cached_property
+    def _topologies(self) -> dict[str, Topology]:
+        return {}
+
+    def topology(self, key: str) -> Topology:
+        """The domains of a node label key; computed once per snapshot of nodes."""
+        found = self._topologies.get(key)
+        if found is None:
+            found = self._topologies[key] = topology_of(self.nodes, key)
+        return found
+
+    @cached_property
+    def pending(self) -> IntArray:
+        """Pods without a node."""
+        return np.flatnonzero(self.node_of == PENDING)
+
+    @cached_property
+    def running(self) -> IntArray:
+        """Pods on a node of the cluster."""
+        return np.flatnonzero(self.node_of >= 0)
+
+    @cached_property
+    def used(self) -> IntArray:
+        """`used[n, r]`: what the pods of each node request together."""
+        pods = self.running
+        return sum_by(
+            self.node_of[pods], self.resources.requests[self.group_of[pods]], len(self.nodes)
+        )
+
+    @cached_property
+    def workloads(self) -> tuple[WorkloadRef, ...]:
+        """The workload of each group."""
+        return tuple(self.owners.workload_of(group.example) for group in self.groups)
+
+    def pods_on(self, node: int) -> IntArray:
+        """The pods of one node."""
+        return np.flatnonzero(self.node_of == node)
+
+    def with_placement(self, placement: Mapping[int, int]) -> Cluster:
+        """Pods on other nodes (or PENDING); everything else is shared with this snapshot."""
+        node_of = self.node_of.copy()
+        if placement:
+            node_of[np.fromiter(placement, np.int64)] = np.fromiter(placement.values(), np.int64)
+        return self._with_nodes_of(node_of)
+
+    def without(self, pods: Iterable[int]) -> Cluster:
+        """The cluster without these pods."""
+        return self.with_placement(dict.fromkeys(pods, GONE))
+
+    def _with_nodes_of(self, node_of: IntArray) -> Cluster:
+        node_of.flags.writeable = False
+        changed = replace(self, node_of=node_of)
+        for name in ("node_index", "pod_index", "group_index", "_topologies", "workloads"):
+            if name in self.__dict__:
+                changed.__dict__[name] = self.__dict__[name]
+        return changed

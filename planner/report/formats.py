@@ -1,0 +1,16 @@
+"""The formats of `-o`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Output(StrEnum):
+    """How a result is written. `table` is for people, `json` and `yaml` hold everything."""
+
+    TABLE = "table"
+    WIDE = "wide"
+    JSON = "json"
+    YAML = "yaml"
+    NAME = "name"
+    MARKDOWN = "markdown"

@@ -1,0 +1,281 @@
+"""Documents to typed objects: which kinds are known, and how each is decoded."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+from pydantic import BaseModel, ValidationError
+
+from models.descheduler_policy import DeschedulerPolicy
+from models.node import Node
+from models.pod import Pod
+from models.policy import PodDisruptionBudget
+from models.scheduler_config import KubeSchedulerConfiguration
+from models.volume import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+)
+from models.workload import (
+    DaemonSet,
+    Deployment,
+    Job,
+    Namespace,
+    PriorityClass,
+    ReplicaSet,
+    ReplicationController,
+    Service,
+    StatefulSet,
+)
+from planner.sources.defaulting import shared_key, template_shared_key
+from planner.sources.dump import Piece, UnevenDumpError
+from planner.sources.errors import SourceError
+from planner.sources.objects import ObjectDecoder
+from planner.sources.pod_text import PodText
+from planner.sources.pods import PodDecoder, WholePod
+from planner.sources.read import RawDocument, json_error
+from planner.sources.validation import from_decoder, from_pydantic, short
+
+KINDS: dict[tuple[str, str], type[BaseModel]] = {
+    ("", "Node"): Node,
+    ("apps", "Deployment"): Deployment,
+    ("apps", "ReplicaSet"): ReplicaSet,
+    ("apps", "StatefulSet"): StatefulSet,
+    ("apps", "DaemonSet"): DaemonSet,
+    ("batch", "Job"): Job,
+    ("", "ReplicationController"): ReplicationController,
+    ("", "Service"): Service,
+    ("", "Namespace"): Namespace,
+    ("scheduling.k8s.io", "PriorityClass"): PriorityClass,
+    ("policy", "PodDisruptionBudget"): PodDisruptionBudget,
+    ("", "PersistentVolume"): PersistentVolume,
+    ("", "PersistentVolumeClaim"): PersistentVolumeClaim,
+    ("storage.k8s.io", "StorageClass"): StorageClass,
+    ("storage.k8s.io", "CSINode"): CSINode,
+    ("storage.k8s.io", "CSIDriver"): CSIDriver,
+    ("storage.k8s.io", "CSIStorageCapacity"): CSIStorageCapacity,
+    ("storage.k8s.io", "VolumeAttachment"): VolumeAttachment,
+    ("kubescheduler.config.k8s.io", "KubeSchedulerConfiguration"): KubeSchedulerConfiguration,
+    ("descheduler", "DeschedulerPolicy"): DeschedulerPolicy,
+}
+"""API group and kind of everything but pods, which have a decoder of their own."""
+
+CLUSTER_SCOPED: tuple[type[BaseModel], ...] = (
+    Node,
+    Namespace,
+    PriorityClass,
+    PersistentVolume,
+    StorageClass,
+    CSINode,
+    CSIDriver,
+    VolumeAttachment,
+)
+"""Kinds whose objects are in no namespace."""
+
+UNNAMED: tuple[type[BaseModel], ...] = (KubeSchedulerConfiguration, DeschedulerPolicy)
+"""Configuration files carry no metadata."""
+
+Text = msgspec.Raw | bytes | memoryview
+_ARRAY = re.compile(rb"\s*\[")
+_HEAD = re.compile(rb'\{\s*"apiVersion":\s*"([^"\\]*)",\s*"kind":\s*"([^"\\]*)"')
+
+
+class _Head(msgspec.Struct, rename="camel", gc=False):
+    kind: str | None = None
+    api_version: str | None = None
+    items: list[msgspec.Raw] | None = None
+
+
+class _PodItem(PodText, tag_field="kind", tag="Pod", rename="camel", gc=False):
+    """A pod in a list: says so itself, and is of the core group."""
+
+    api_version: Literal["v1"] = "v1"
+
+
+class _NamedMeta(msgspec.Struct, gc=False):
+    name: str | None = None
+    namespace: str | None = None
+
+
+class _Named(msgspec.Struct, gc=False):
+    metadata: _NamedMeta | None = None
+
+
+class Decoded(msgspec.Struct):
+    """Objects in the order of the input, and the kinds that planner does not know."""
+
+    pods: list[Pod]
+    others: dict[type[BaseModel], list[BaseModel]]
+    unknown: Counter[str]
+
+
+def decode_documents(documents: Iterable[RawDocument | Piece]) -> Decoded:
+    """Every object of every document, lists opened."""
+    decoder = _Decoder()
+    for document in documents:
+        try:
+            decoder.add(document)
+        except RecursionError as error:
+            raise json_error(document.file, bytes(document.data), error) from error
+    return Decoded(decoder.pods, decoder.others, decoder.unknown)
+
+
+class _Decoder:
+    def __init__(self) -> None:
+        self.pods: list[Pod] = []
+        self.others: dict[type[BaseModel], list[BaseModel]] = defaultdict(list)
+        self.unknown: Counter[str] = Counter()
+        self._pods = PodDecoder()
+        self._objects = ObjectDecoder(self._pods)
+        self._head = msgspec.json.Decoder(_Head)
+        self._pod_list = msgspec.json.Decoder(list[_PodItem])
+        self._raw_list = msgspec.json.Decoder(list[msgspec.Raw])
+
+    def add(self, document: RawDocument | Piece) -> None:
+        """An object, a List, or a plain array of objects."""
+        if _ARRAY.match(document.data):
+            self._add_array(document)
+            return
+        head = self._decode_head(document)
+        if head.items is None:
+            self._add_object(document.data, document.file, head.api_version, head.kind)
+            return
+        kind = (head.kind or "").removesuffix("List") or None
+        for item in head.items:
+            self._add_item(item, document.file, head.api_version, kind)
+
+    def _add_array(self, document: RawDocument | Piece) -> None:
+        """Pods alone are read in one go; whatever hinders that is found one by one."""
+        try:
+            pods = [self._pods.pod(text) for text in self._pod_list.decode(document.data)]
+        except ValueError:
+            pods = []
+        if pods and all(pod.name and pod.stored for pod in pods):
+            self.pods.extend(pods)
+            return
+        try:
+            items = self._raw_list.decode(document.data)
+        except ValueError as error:
+            raise _not_json(document, error) from error
+        for item in items:
+            self._add_item(item, document.file, None, None)
+
+    def _decode_head(self, document: RawDocument | Piece) -> _Head:
+        try:
+            return self._head.decode(document.data)
+        except msgspec.ValidationError as error:
+            raise SourceError(
+                "this is not a Kubernetes object",
+                file=document.file,
+                detail=from_decoder(error, "", "").message,
+                help="an object has apiVersion, kind and metadata; a List has items",
+            ) from error
+        except ValueError as error:
+            raise _not_json(document, error) from error
+
+    def _add_item(
+        self, item: msgspec.Raw, file: str, api_version: str | None, kind: str | None
+    ) -> None:
+        """An item of a list; what it doesn't say of itself the list says for all."""
+        found = _HEAD.match(memoryview(item))
+        if found:
+            self._add_object(item, file, str(found[1], "utf-8"), str(found[2], "utf-8"))
+            return
+        try:
+            head = self._head.decode(item)
+        except ValueError as error:
+            raise SourceError(
+                "an item of the list is not a Kubernetes object",
+                file=file,
+                detail=from_decoder(error, "", "").message,
+            ) from error
+        self._add_object(item, file, head.api_version or api_version, head.kind or kind)
+
+    def _add_object(self, data: Text, file: str, api_version: str | None, kind: str | None) -> None:
+        if not kind:
+            raise SourceError(
+                "an object has no kind",
+                file=file,
+                object=_name_of(data, "object", namespaced=False),
+                help="Kubernetes objects start with apiVersion and kind",
+            )
+        group = (api_version or "").rpartition("/")[0]
+        if (group, kind) == ("", "Pod"):
+            self.pods.append(self._pod(data, file))
+        elif (group, kind) == ("", "List"):
+            self.add(RawDocument(file=file, data=bytes(data), line=1))
+        elif (model := KINDS.get((group, kind))) is not None:
+            self.others[model].append(self._object(model, data, file, kind))
+        else:
+            self.unknown[kind] += 1
+
+    def _pod(self, data: Text, file: str) -> Pod:
+        try:
+            pod = self._pods.decode(data)
+        except ValueError as error:
+            raise _refusal(WholePod, data, file, _name_of(data, "Pod"), error) from error
+        if not pod.name:
+            raise _nameless("Pod", file)
+        shared = None if pod.stored else shared_key(pod.spec)
+        if shared is not None:
+            raise shared.at(file, _name_of(data, "Pod"), "spec")
+        return pod
+
+    def _object(self, model: type[BaseModel], data: Text, file: str, kind: str) -> BaseModel:
+        namespaced = model not in CLUSTER_SCOPED and model not in UNNAMED
+        try:
+            if model in UNNAMED:
+                return model.model_validate_json(bytes(data))
+            found = self._objects.decode(model, data)
+        except ValueError as error:
+            name = _name_of(data, kind, namespaced=namespaced)
+            raise _refusal(model, data, file, name, error) from error
+        if not getattr(found, "name", ""):
+            raise _nameless(kind, file)
+        shared = template_shared_key(found)
+        if shared is not None:
+            raise shared.at(file, _name_of(data, kind), "spec.template.spec")
+        return found
+
+
+def _not_json(document: RawDocument | Piece, error: ValueError) -> Exception:
+    if isinstance(document, Piece):
+        return UnevenDumpError(document.file)
+    return json_error(document.file, document.data, error)
+
+
+def _refusal(
+    model: type[BaseModel], data: Text, file: str, name: str, error: ValueError
+) -> SourceError:
+    """What is wrong with an object: its model, asked about the whole of it, knows the field."""
+    try:
+        model.model_validate_json(bytes(data))
+    except ValidationError as refused:
+        return from_pydantic(refused, file, name)
+    return from_decoder(error, file, name)
+
+
+def _nameless(kind: str, file: str) -> SourceError:
+    return SourceError(
+        f"a {kind} has no name", file=file, object=kind, field="metadata.name", help="give it one"
+    )
+
+
+def _name_of(data: Text, kind: str, *, namespaced: bool = True) -> str:
+    """`Deployment default/web` for a message, as far as the text tells it."""
+    try:
+        meta = msgspec.json.decode(data, type=_Named).metadata
+    except ValueError:
+        return kind
+    if meta is None or not meta.name:
+        return kind
+    namespace = f"{meta.namespace or 'default'}/" if namespaced else ""
+    return f"{kind} {short(namespace + meta.name, 320)}"

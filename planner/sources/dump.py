@@ -1,0 +1,126 @@
+"""Big dumps as kubectl prints them, piece by piece: gigabytes of text need not be held at once.
+
+kubectl indents, so all items of a List begin in one column, and strings in JSON hold no line
+breaks: a line with a closing brace and a comma in that column, then one with an opening brace, part
+two items. A piece that was parted wrongly, because something else wrote the file, can't be JSON;
+then the file is read as a whole.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+SMALLEST = 8 << 20
+"""Smaller files are read as a whole."""
+
+PIECE = 1 << 20
+"""Small enough to stay in the processor's cache from reading to decoding."""
+
+_BLANK, _OPEN, _CLOSE = b" []"
+_GZIP = b"\x1f\x8b"
+_PACKED = 10
+"""How many times smaller gzip makes a dump, more or less."""
+
+_START = re.compile(rb'\s*\{\s*"apiVersion":\s*"v1",\s*"items":\s*\[(\r?\n[ \t]+)\{\r?\n')
+_REST_OF_LIST = b'{"apiVersion":"v1","items":['
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """A JSON array of some items, or at last a List of the others.
+
+    The text is overwritten when the next piece is asked for.
+    """
+
+    file: str
+    data: memoryview | bytes
+
+
+class UnevenDumpError(Exception):
+    """The file is not laid out as it seemed at its start."""
+
+
+def dump_pieces(file: str) -> Iterator[Piece] | None:
+    """A big list in pieces; None if the file is none, or can't be read, which others will say."""
+    path = Path(file)
+    try:
+        size = path.stat().st_size if path.is_file() else -1
+        if size < SMALLEST // _PACKED:
+            return None
+        with _opened(path) as stream:
+            if isinstance(stream, io.RawIOBase) and size < SMALLEST:
+                return None
+            start = _START.match(_Buffer(stream).text)
+    except (OSError, UnevenDumpError):
+        return None
+    return None if start is None else _pieces(path, file, start[1], start.end(1))
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[io.RawIOBase | gzip.GzipFile]:
+    with path.open("rb", buffering=0) as raw:
+        packed = raw.read(len(_GZIP)) == _GZIP
+        raw.seek(0)
+        if not packed:
+            yield raw
+            return
+        with gzip.GzipFile(fileobj=raw) as unpacked:
+            yield unpacked
+
+
+def _pieces(path: Path, file: str, indent: bytes, start: int) -> Iterator[Piece]:
+    """Cuts at the last end of an item in each block; the rest waits for the next one."""
+    between = indent + b"}," + indent + b"{"
+    with _opened(path) as stream:
+        buffer = _Buffer(stream)
+        while True:
+            cut = buffer.text.rfind(between, start, buffer.filled)
+            if cut >= 0:
+                end = cut + len(indent) + 1
+                yield Piece(file, buffer.array(start, end))
+                start = end + 1
+            if not buffer.more(start):
+                yield Piece(file, _REST_OF_LIST + bytes(buffer.text[1 : buffer.filled]))
+                return
+            start = 1
+
+
+class _Buffer:
+    """A part of the file, in the same memory for as long as that suffices.
+
+    The first byte is kept free, so that an array can begin there.
+    """
+
+    def __init__(self, file: io.RawIOBase | gzip.GzipFile) -> None:
+        self._file = file
+        self.text = bytearray(PIECE)
+        self.filled = 1
+        self.text[0] = _BLANK
+        self.more(1)
+
+    def array(self, start: int, end: int) -> memoryview:
+        """The items between as a JSON array; what stands around them is no longer needed."""
+        self.text[start - 1] = _OPEN
+        self.text[end] = _CLOSE
+        return memoryview(self.text)[start - 1 : end + 1]
+
+    def more(self, start: int) -> bool:
+        """Drops what stands before `start`, reads on; False at the end of the file."""
+        rest = self.text[start : self.filled]
+        if 2 * len(rest) > len(self.text):
+            self.text = bytearray(2 * len(self.text))
+        self.filled = 1 + len(rest)
+        self.text[1 : self.filled] = rest
+        try:
+            read = self._file.readinto(memoryview(self.text)[self.filled :])
+        except (OSError, EOFError, zlib.error) as error:
+            raise UnevenDumpError from error
+        self.filled += read or 0
+        return bool(read)

@@ -1,0 +1,71 @@
+"""Everything that was read, by kind, before it becomes a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from models.descheduler_policy import DeschedulerPolicy
+from models.node import Node
+from models.notice import Notice
+from models.pod import Pod
+from models.policy import PodDisruptionBudget
+from models.scheduler_config import KubeSchedulerConfiguration
+from models.volume import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+)
+from models.workload import (
+    DaemonSet,
+    Deployment,
+    Job,
+    Namespace,
+    PriorityClass,
+    ReplicaSet,
+    ReplicationController,
+    Service,
+    StatefulSet,
+)
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """The objects of the input; `notices` say what was odd about them."""
+
+    nodes: tuple[Node, ...] = ()
+    pods: tuple[Pod, ...] = ()
+    deployments: tuple[Deployment, ...] = ()
+    replica_sets: tuple[ReplicaSet, ...] = ()
+    stateful_sets: tuple[StatefulSet, ...] = ()
+    daemon_sets: tuple[DaemonSet, ...] = ()
+    jobs: tuple[Job, ...] = ()
+    replication_controllers: tuple[ReplicationController, ...] = ()
+    services: tuple[Service, ...] = ()
+    namespaces: tuple[Namespace, ...] = ()
+    priority_classes: tuple[PriorityClass, ...] = ()
+    budgets: tuple[PodDisruptionBudget, ...] = ()
+    persistent_volumes: tuple[PersistentVolume, ...] = ()
+    claims: tuple[PersistentVolumeClaim, ...] = ()
+    storage_classes: tuple[StorageClass, ...] = ()
+    csi_nodes: tuple[CSINode, ...] = ()
+    csi_drivers: tuple[CSIDriver, ...] = ()
+    storage_capacities: tuple[CSIStorageCapacity, ...] = ()
+    volume_attachments: tuple[VolumeAttachment, ...] = ()
+    scheduler_configs: tuple[KubeSchedulerConfiguration, ...] = ()
+    descheduler_policies: tuple[DeschedulerPolicy, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 pod`, `3 pods`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def name_some(names: Iterable[str]) -> tuple[str, ...]:
+    """The names in order, for a notice: same input, same bytes."""
+    return tuple(sorted(set(names)))

@@ -1,0 +1,100 @@
+"""Everything but pods from bytes: pruned to what a model reads, then validated by it.
+
+Most of an object's text is bookkeeping (managed fields, annotations of other tools) and, in a
+workload, the template. The former is cut out before the model sees the text; templates go the way
+of pods, because a Deployment and its revisions mostly have the same one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+from pydantic import BaseModel
+
+from models.workload import Controller
+from planner.sources.pod_text import Raw, TemplateText
+from planner.sources.pods import PodDecoder
+
+M = TypeVar("M", bound=BaseModel)
+_UNSET: Any = msgspec.UNSET
+
+
+class _Metadata(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
+    name: Raw = _UNSET
+    namespace: Raw = _UNSET
+    uid: Raw = _UNSET
+    labels: Raw = _UNSET
+    annotations: Raw = _UNSET
+    owner_references: Raw = _UNSET
+    creation_timestamp: Raw = _UNSET
+    deletion_timestamp: Raw = _UNSET
+
+
+class _Workload(msgspec.Struct, rename="camel", gc=False):
+    metadata: _Metadata | None = None
+    spec: _WorkloadSpec | None = None
+    status: _WorkloadStatus | None = None
+
+
+class _WorkloadSpec(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
+    replicas: Raw = _UNSET
+    selector: Raw = _UNSET
+    strategy: Raw = _UNSET
+    service_name: Raw = _UNSET
+    volume_claim_templates: Raw = _UNSET
+    ordinals: Raw = _UNSET
+    parallelism: Raw = _UNSET
+    completions: Raw = _UNSET
+    suspend: Raw = _UNSET
+    completion_mode: Raw = _UNSET
+    template: TemplateText | None = None
+
+
+class _WorkloadStatus(msgspec.Struct, omit_defaults=True, gc=False):
+    succeeded: Raw = _UNSET
+    conditions: Raw = _UNSET
+
+
+class _Object(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
+    metadata: _Metadata | None = None
+    spec: Raw = _UNSET
+    status: Raw = _UNSET
+    value: Raw = _UNSET
+    global_default: Raw = _UNSET
+    preemption_policy: Raw = _UNSET
+    provisioner: Raw = _UNSET
+    volume_binding_mode: Raw = _UNSET
+    allowed_topologies: Raw = _UNSET
+    node_topology: Raw = _UNSET
+    storage_class_name: Raw = _UNSET
+    capacity: Raw = _UNSET
+    maximum_volume_size: Raw = _UNSET
+
+
+class ObjectDecoder:
+    """Decodes objects of the known kinds. Raises like PodDecoder, without knowing the place."""
+
+    def __init__(self, pods: PodDecoder) -> None:
+        self._pods = pods
+        self._workload = msgspec.json.Decoder(_Workload)
+        self._object = msgspec.json.Decoder(_Object)
+        self._encode = msgspec.json.Encoder().encode
+
+    def decode(self, model: type[M], data: msgspec.Raw | bytes | memoryview) -> M:
+        """One object of a kind that has metadata."""
+        if issubclass(model, Controller):
+            return self._workload_of(model, data)
+        return model.model_validate_json(self._encode(self._object.decode(data)))
+
+    def _workload_of(self, model: type[M], data: msgspec.Raw | bytes | memoryview) -> M:
+        text = self._workload.decode(data)
+        template = None if text.spec is None else text.spec.template
+        if text.spec is not None:
+            text.spec.template = None
+        found: Any = model.model_validate_json(self._encode(text))
+        if template is not None:
+            spec = found.spec.replace(template=self._pods.template(template))
+            found = found.replace(spec=spec)
+        workload: M = found
+        return workload

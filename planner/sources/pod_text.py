@@ -1,0 +1,216 @@
+"""The texts of pods and templates, taken apart without building what scheduling ignores.
+
+These shapes say where the parts stand that planner reads. What goes to a model stays raw text, so
+that equal texts are validated once; managed fields, environment, probes and the like are skipped.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+import msgspec
+
+from models.pod import Phase
+
+Raw = msgspec.Raw
+ABSENT = (b"", b"null")
+NOTHING = Raw()
+"""The one raw text of fields that are not there: known by identity, without a copy."""
+
+Timestamp = Annotated[datetime, msgspec.Meta(tz=True)]
+
+
+class Annotations(
+    msgspec.Struct,
+    rename={
+        "mirror": "kubernetes.io/config.mirror",
+        "prefer_no_eviction": "descheduler.alpha.kubernetes.io/prefer-no-eviction",
+        "evict": "descheduler.alpha.kubernetes.io/evict",
+        "request_evict_only": "descheduler.alpha.kubernetes.io/request-evict-only",
+        "safe_to_evict": "cluster-autoscaler.kubernetes.io/safe-to-evict",
+        "safe_to_evict_local": "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes",
+    },
+    gc=False,
+):
+    """The annotations planner reads; the others are skipped without being built."""
+
+    mirror: str | None = None
+    prefer_no_eviction: str | None = None
+    evict: str | None = None
+    request_evict_only: str | None = None
+    safe_to_evict: str | None = None
+    safe_to_evict_local: str | None = None
+
+
+class MetadataText(msgspec.Struct, rename="camel", gc=False):
+    """`metadata` of a pod."""
+
+    name: str | None = None
+    namespace: str | None = None
+    uid: str | None = None
+    labels: Raw = NOTHING
+    annotations: Annotations | None = None
+    owner_references: Raw = NOTHING
+    creation_timestamp: Timestamp | None = None
+    deletion_timestamp: Timestamp | None = None
+
+
+class ContainerText(msgspec.Struct, rename="camel", gc=False):
+    """A container of a pod or template."""
+
+    name: str | None = None
+    image: str | None = None
+    resources: Raw = NOTHING
+    ports: Raw = NOTHING
+    restart_policy: str | None = None
+
+    def key(self) -> tuple[object, ...]:
+        """Everything that makes it this container, as a dictionary key."""
+        return (
+            self.name,
+            self.image,
+            bytes(self.resources),
+            bytes(self.ports),
+            self.restart_policy,
+        )
+
+
+class VolumeText(msgspec.Struct, rename="camel", gc=False):
+    """A volume with the sources that scheduling or moving looks at."""
+
+    name: str
+    persistent_volume_claim: Raw = NOTHING
+    ephemeral: Raw = NOTHING
+    gce_persistent_disk: Raw = NOTHING
+    aws_elastic_block_store: Raw = NOTHING
+    iscsi: Raw = NOTHING
+    rbd: Raw = NOTHING
+    empty_dir: Raw = NOTHING
+    host_path: Raw = NOTHING
+
+    def text(self) -> bytes:
+        """The volume with the sources that matter, or nothing if none does."""
+        parts = [
+            b'"%s":%s' % (name, bytes(raw))
+            for name, raw in (
+                (b"persistentVolumeClaim", self.persistent_volume_claim),
+                (b"ephemeral", self.ephemeral),
+                (b"gcePersistentDisk", self.gce_persistent_disk),
+                (b"awsElasticBlockStore", self.aws_elastic_block_store),
+                (b"iscsi", self.iscsi),
+                (b"rbd", self.rbd),
+                (b"emptyDir", self.empty_dir),
+                (b"hostPath", self.host_path),
+            )
+            if raw is not NOTHING
+        ]
+        if not parts:
+            return b""
+        return b'{"name":%s,%s}' % (msgspec.json.encode(self.name), b",".join(parts))
+
+
+class SpecText(msgspec.Struct, rename="camel", gc=False):
+    """`spec` of a pod or template."""
+
+    node_name: str | None = None
+    containers: list[ContainerText] | None = None
+    init_containers: list[ContainerText] | None = None
+    volumes: list[VolumeText] | None = None
+    resources: Raw = NOTHING
+    overhead: Raw = NOTHING
+    node_selector: Raw = NOTHING
+    affinity: Raw = NOTHING
+    tolerations: Raw = NOTHING
+    topology_spread_constraints: Raw = NOTHING
+    priority: Raw = NOTHING
+    priority_class_name: Raw = NOTHING
+    preemption_policy: Raw = NOTHING
+    scheduler_name: Raw = NOTHING
+    scheduling_gates: Raw = NOTHING
+    host_network: Raw = NOTHING
+    runtime_class_name: Raw = NOTHING
+    resource_claims: Raw = NOTHING
+
+    def key(self) -> tuple[object, ...]:
+        """The text of everything that replicas share, as a dictionary key."""
+        return (
+            tuple([c.key() for c in self.containers or ()]),
+            tuple([c.key() for c in self.init_containers or ()]),
+            bytes(self.affinity),
+            bytes(self.tolerations),
+            bytes(self.topology_spread_constraints),
+            bytes(self.node_selector),
+            bytes(self.resources),
+            bytes(self.overhead),
+            bytes(self.priority),
+            bytes(self.priority_class_name),
+            bytes(self.preemption_policy),
+            bytes(self.scheduler_name),
+            bytes(self.scheduling_gates),
+            bytes(self.host_network),
+            bytes(self.runtime_class_name),
+            bytes(self.resource_claims),
+        )
+
+
+class ConditionText(msgspec.Struct, gc=False):
+    """A condition of a pod."""
+
+    type: str | None = None
+    status: str | None = None
+    reason: str | None = None
+
+
+class ReasonText(msgspec.Struct, gc=False):
+    """Why a container waits or ended."""
+
+    reason: str | None = None
+
+
+class StateText(msgspec.Struct, gc=False):
+    """The state of a container."""
+
+    waiting: ReasonText | None = None
+    terminated: ReasonText | None = None
+
+
+class ContainerStatusText(msgspec.Struct, rename="camel", gc=False):
+    """How a container fares."""
+
+    restart_count: int | None = None
+    state: StateText | None = None
+
+
+class StatusText(msgspec.Struct, rename="camel", gc=False):
+    """`status` of a pod."""
+
+    phase: Phase | Literal[""] | None = None
+    reason: str | None = None
+    nominated_node_name: str | None = None
+    start_time: Timestamp | None = None
+    conditions: list[ConditionText] | None = None
+    container_statuses: list[ContainerStatusText] | None = None
+    init_container_statuses: list[ContainerStatusText] | None = None
+
+
+class PodText(msgspec.Struct, gc=False):
+    """A pod."""
+
+    metadata: MetadataText | None = None
+    spec: SpecText | None = None
+    status: StatusText | None = None
+
+
+class TemplateMetadataText(msgspec.Struct, gc=False):
+    """`metadata` of a template."""
+
+    labels: Raw = NOTHING
+    annotations: Raw = NOTHING
+
+
+class TemplateText(msgspec.Struct, gc=False):
+    """A pod template of a workload."""
+
+    metadata: TemplateMetadataText | None = None
+    spec: SpecText | None = None

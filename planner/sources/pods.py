@@ -1,0 +1,261 @@
+"""Pods and templates from bytes, fast.
+
+The sub-trees that matter are validated once per distinct text and shared: 150,000 replicas have a
+few thousand of them. Validating every pod as a whole would take ten times as long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, TypeVar
+
+import msgspec
+from pydantic import TypeAdapter
+
+from models.affinity import Affinity
+from models.labels import Labels
+from models.meta import KubeObject, OwnerReference
+from models.pod import Container, ContainerPort, Pod, PodSpec, PodTemplate, TemplatePodSpec
+from models.resources import ResourceRequirements
+from models.taints import Toleration
+from models.volume import Volume
+from planner.sources.pod_text import (
+    ABSENT,
+    NOTHING,
+    Annotations,
+    ContainerText,
+    MetadataText,
+    PodText,
+    Raw,
+    SpecText,
+    StatusText,
+    TemplateMetadataText,
+    TemplateText,
+)
+
+ANNOTATIONS = tuple(
+    (field.name, field.encode_name) for field in msgspec.structs.fields(Annotations)
+)
+_NO_ANNOTATIONS: Mapping[str, str] = {}
+
+T = TypeVar("T")
+
+
+class WholePod(KubeObject):
+    """A pod as one model: slow, but it knows the place of every refused value."""
+
+    spec: TemplatePodSpec = TemplatePodSpec()
+
+
+class _Validated:
+    """Values of one type by their text: each distinct text is validated once."""
+
+    def __init__(self, kind: Any) -> None:
+        self._adapter: TypeAdapter[Any] = TypeAdapter(kind)
+        self._seen: dict[bytes, Any] = {}
+
+    def get(self, raw: Raw | bytes, default: T) -> T:
+        if raw is NOTHING:
+            return default
+        text = bytes(raw)
+        if text in ABSENT:
+            return default
+        value: T | None = self._seen.get(text)
+        if value is None:
+            value = self._seen[text] = self._get_compact(msgspec.json.format(text, indent=-1))
+        return value
+
+    def _get_compact(self, text: bytes) -> Any:
+        """The same without indentation, in which a template and its pods differ."""
+        value = self._seen.get(text)
+        if value is None:
+            value = self._seen[text] = self._adapter.validate_json(text)
+        return value
+
+
+class PodDecoder:
+    """Decodes pods; keeps what it has validated, so one decoder serves a whole load.
+
+    What is refused raises msgspec.MsgspecError or ValueError (pydantic's errors are such); neither
+    knows where in the object the value stands. `WholePod` does.
+    """
+
+    def __init__(self) -> None:
+        self._decoder = msgspec.json.Decoder(PodText)
+        self._specs: dict[tuple[object, ...], PodSpec] = {}
+        self._templates: dict[tuple[object, ...], TemplatePodSpec] = {}
+        self._seen_containers: dict[tuple[object, ...], Container] = {}
+        self._labels = _Validated(Labels)
+        self._annotations = _Validated(dict[str, str])
+        self._owners = _Validated(tuple[OwnerReference, ...])
+        self._volumes = _Validated(Volume)
+        self._resources = _Validated(ResourceRequirements)
+        self._ports = _Validated(tuple[ContainerPort, ...])
+        self._affinity = _Validated(Affinity)
+        self._tolerations = _Validated(tuple[Toleration, ...])
+        self._rest = _Validated(PodSpec)
+
+    def decode(self, data: msgspec.Raw | bytes | memoryview) -> Pod:
+        """One pod from its JSON text."""
+        return self.pod(self._decoder.decode(data))
+
+    def pod(self, text: PodText) -> Pod:
+        """One pod from the parts of its text."""
+        meta, spec = text.metadata or MetadataText(), text.spec or SpecText()
+        status = text.status or StatusText()
+        restarts, reasons = _container_states(status)
+        return Pod(
+            namespace=meta.namespace or "default",
+            name=meta.name or "",
+            uid=meta.uid or "",
+            labels=self._labels.get(meta.labels, {}),
+            annotations=_annotations(meta.annotations),
+            owner=self._owner(meta.owner_references),
+            spec=self._spec(spec),
+            volumes=self._volumes_of(spec),
+            node_name=spec.node_name or "",
+            nominated_node_name=status.nominated_node_name or "",
+            phase=status.phase or "Pending",
+            terminating=meta.deletion_timestamp is not None,
+            preempted=meta.deletion_timestamp is not None and _preempted(status),
+            ready=_ready(status),
+            created=_time(meta.creation_timestamp),
+            started=_time(status.start_time),
+            restarts=restarts,
+            reasons=reasons,
+        )
+
+    def template(self, text: TemplateText) -> PodTemplate:
+        """A workload's template; the spec is shared by revisions that have the same one."""
+        meta, spec = text.metadata or TemplateMetadataText(), text.spec or SpecText()
+        key = (spec.key(), spec.node_name, tuple([v.text() for v in spec.volumes or ()]))
+        found = self._templates.get(key)
+        if found is None:
+            shared = self._spec(spec)
+            found = self._templates[key] = _NO_TEMPLATE.spec.replace(
+                **{name: getattr(shared, name) for name in PodSpec.model_fields},
+                node_name=spec.node_name or "",
+                volumes=self._volumes_of(spec),
+            )
+        labels: dict[str, str] = self._labels.get(meta.labels, {})
+        annotations: dict[str, str] = self._annotations.get(meta.annotations, {})
+        metadata = _NO_TEMPLATE.metadata.replace(labels=labels, annotations=annotations)
+        return _NO_TEMPLATE.replace(metadata=metadata, spec=found)
+
+    def _owner(self, raw: Raw) -> OwnerReference | None:
+        owners: tuple[OwnerReference, ...] = self._owners.get(raw, ())
+        return next((owner for owner in owners if owner.controller), None)
+
+    def _volumes_of(self, spec: SpecText) -> tuple[Volume, ...]:
+        if not spec.volumes:
+            return ()
+        texts = [volume.text() for volume in spec.volumes]
+        return tuple([self._volumes.get(text, _NO_VOLUME) for text in texts if text])
+
+    def _spec(self, text: SpecText) -> PodSpec:
+        key = text.key()
+        spec = self._specs.get(key)
+        if spec is None:
+            spec = self._specs[key] = self._build_spec(text)
+        return spec
+
+    def _build_spec(self, text: SpecText) -> PodSpec:
+        """A spec from its sub-trees; those are shared even where the whole differs.
+
+        DaemonSet pods, for instance, differ in nothing but the node their affinity names.
+        """
+        return self._rest.get(_rest_text(text), _NO_SPEC).replace(
+            containers=self._containers(text.containers),
+            init_containers=self._containers(text.init_containers),
+            affinity=self._affinity.get(text.affinity, _NO_AFFINITY),
+            tolerations=self._tolerations.get(text.tolerations, ()),
+        )
+
+    def _containers(self, texts: list[ContainerText] | None) -> tuple[Container, ...]:
+        return tuple([self._container(text) for text in texts or ()])
+
+    def _container(self, text: ContainerText) -> Container:
+        key = text.key()
+        found = self._seen_containers.get(key)
+        if found is None:
+            found = self._seen_containers[key] = _NO_CONTAINER.replace(
+                name=text.name or "",
+                image=text.image or "",
+                resources=self._resources.get(text.resources, _NO_RESOURCES),
+                ports=self._ports.get(text.ports, ()),
+                restart_policy=text.restart_policy or "",
+            )
+        return found
+
+
+_NO_SPEC = PodSpec()
+_NO_TEMPLATE = PodTemplate()
+_NO_CONTAINER = Container()
+_NO_VOLUME = Volume(name="")
+_NO_RESOURCES = ResourceRequirements()
+_NO_AFFINITY = Affinity()
+_REST: tuple[tuple[bytes, Callable[[SpecText], Raw]], ...] = (
+    (b"resources", lambda s: s.resources),
+    (b"overhead", lambda s: s.overhead),
+    (b"nodeSelector", lambda s: s.node_selector),
+    (b"topologySpreadConstraints", lambda s: s.topology_spread_constraints),
+    (b"priority", lambda s: s.priority),
+    (b"priorityClassName", lambda s: s.priority_class_name),
+    (b"preemptionPolicy", lambda s: s.preemption_policy),
+    (b"schedulerName", lambda s: s.scheduler_name),
+    (b"schedulingGates", lambda s: s.scheduling_gates),
+    (b"hostNetwork", lambda s: s.host_network),
+    (b"runtimeClassName", lambda s: s.runtime_class_name),
+    (b"resourceClaims", lambda s: s.resource_claims),
+)
+
+
+def _rest_text(spec: SpecText) -> bytes:
+    """The part of a spec that needs no cache of its own, as one JSON object."""
+    parts = [
+        b'"%s":%s' % (name, text) for name, get in _REST if (text := bytes(get(spec))) not in ABSENT
+    ]
+    return b"{" + b",".join(parts) + b"}"
+
+
+def _annotations(text: Annotations | None) -> Mapping[str, str]:
+    if text is None:
+        return _NO_ANNOTATIONS
+    found = {key: value for name, key in ANNOTATIONS if (value := getattr(text, name)) is not None}
+    return found or _NO_ANNOTATIONS
+
+
+def _ready(status: StatusText) -> bool:
+    """The Ready condition; a running pod that nobody says more about counts as ready."""
+    for condition in status.conditions or ():
+        if condition.type == "Ready":
+            return condition.status == "True"
+    return status.phase == "Running"
+
+
+def _preempted(status: StatusText) -> bool:
+    """Whether kube-scheduler marked the pod as a victim before it deleted it."""
+    for condition in status.conditions or ():
+        if condition.type == "DisruptionTarget":
+            return condition.status == "True" and condition.reason == "PreemptionByScheduler"
+    return False
+
+
+def _container_states(status: StatusText) -> tuple[int, tuple[str, ...]]:
+    """Restarts of all containers, and why the pod failed and its containers wait or ended."""
+    restarts = 0
+    reasons = [status.reason] if status.reason else []
+    for containers in (status.container_statuses, status.init_container_statuses):
+        for container in containers or ():
+            restarts += container.restart_count or 0
+            state = container.state
+            if state is None:
+                continue
+            changes = (state.waiting, state.terminated)
+            reasons.extend(c.reason for c in changes if c is not None and c.reason)
+    return restarts, tuple(reasons)
+
+
+def _time(moment: datetime | None) -> int | None:
+    return None if moment is None else int(moment.timestamp())

@@ -1,0 +1,85 @@
+"""What the replicas of a workload have in common, and the names they get."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from models.labels import NAME_LIMIT
+from models.meta import ObjectMeta, OwnerReference
+from models.pod import Pod, PodSpec, PodTemplate
+from models.volume import Volume
+from planner.sources.pods import ANNOTATIONS
+
+_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+"""The characters Kubernetes makes random name suffixes of (no vowels, no look-alikes)."""
+
+_SUFFIX_LENGTH = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Mould:
+    """Everything about a new replica but its name; shared, so that replicas form one group."""
+
+    namespace: str
+    spec: PodSpec
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    volumes: tuple[Volume, ...]
+    owner: OwnerReference
+    node_name: str
+
+    def pod(self, name: str) -> Pod:
+        """A replica of this name."""
+        return Pod(
+            namespace=self.namespace,
+            name=name,
+            spec=self.spec,
+            labels=self.labels,
+            annotations=self.annotations,
+            volumes=self.volumes,
+            owner=self.owner,
+            node_name=self.node_name,
+            synthesised=True,
+        )
+
+
+def mould(
+    template: PodTemplate, namespace: str, owner: OwnerReference, sibling: Pod | None
+) -> Mould:
+    """Replicas of a template; a sibling shows what admission made of it, so its spec is used.
+
+    All but the gates: the sibling's may have been lifted, a new pod has those of the template.
+    """
+    spec = PodSpec().replace(
+        **{name: getattr(template.spec, name) for name in PodSpec.model_fields}
+    )
+    if sibling is not None and sibling.spec.scheduling_gates == spec.scheduling_gates:
+        spec, owner = sibling.spec, sibling.owner or owner
+    read = {key for _, key in ANNOTATIONS}
+    return Mould(
+        namespace=namespace,
+        spec=spec,
+        labels=template.metadata.labels,
+        annotations={k: v for k, v in template.metadata.annotations.items() if k in read},
+        volumes=template.spec.volumes,
+        owner=owner,
+        node_name=template.spec.node_name,
+    )
+
+
+def owner_of(kind: str, metadata: ObjectMeta) -> OwnerReference:
+    """The reference of a pod to its controller."""
+    return OwnerReference(kind=kind, name=metadata.name, uid=metadata.uid, controller=True)
+
+
+def suffix(text: str, length: int = _SUFFIX_LENGTH) -> str:
+    """A name suffix that looks random and is always the same."""
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in digest[:length])
+
+
+def generated_name(base: str, seed: str) -> str:
+    """`base-x7k2p`, as the API server fills `generateName`: the base is cut to fit a DNS label."""
+    return f"{base}-"[: NAME_LIMIT - _SUFFIX_LENGTH] + suffix(seed)

@@ -1,0 +1,15 @@
+"""Settings that hold for every test.
+
+PLANNER_HYPOTHESIS_PROFILE chooses how property tests search: `ci` (the default) tries the same
+examples in every run, so that a failure belongs to the change at hand; `long` looks for new ones.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import settings
+
+settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
+settings.register_profile("long", max_examples=2000, deadline=None, print_blob=True)
+settings.load_profile(os.environ.get("PLANNER_HYPOTHESIS_PROFILE", "ci"))

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from planner.examples import UnknownExampleError, example_path, examples
+from planner.sources.errors import SourceError
+from planner.sources.example import example_file
+
+
+def test_the_five_of_the_documentation_and_the_outage_are_there() -> None:
+    assert [each.name for each in examples()] == [
+        "docs-one-constraint",
+        "docs-two-constraints",
+        "docs-conflicting-constraints",
+        "docs-missing-zone-label",
+        "docs-node-affinity",
+        "zone-outage",
+        "zone-outage-before",
+        "zone-outage-lost",
+        "zone-outage-scaled",
+    ]
+
+
+@pytest.mark.parametrize("name", [each.name for each in examples()])
+def test_every_example_is_a_list_of_objects_with_nodes(name: str) -> None:
+    items = json.loads(example_path(name).read_bytes())["items"]
+    assert any(item["kind"] == "Node" for item in items)
+
+
+def test_every_file_has_a_name() -> None:
+    paths = {example_path(each.name) for each in examples()}
+    assert paths == set(next(iter(paths)).parent.iterdir())
+
+
+def test_names_and_descriptions_fit_a_line() -> None:
+    width = max(len(each.name) for each in examples())
+    assert all(width + 2 + len(each.description) <= 80 for each in examples())
+
+
+def test_a_typo_is_answered_with_the_name_that_was_meant() -> None:
+    with pytest.raises(UnknownExampleError) as caught:
+        example_path("zone-outge")
+    assert caught.value.close == ("zone-outage",)
+    with pytest.raises(SourceError) as told:
+        example_file("zone-outge")
+    assert told.value.render() == (
+        "error: there is no example zone-outge\n"
+        "help: did you mean zone-outage? --example list names them all"
+    )
+
+
+def test_a_name_like_no_other_is_answered_with_the_list() -> None:
+    with pytest.raises(SourceError) as told:
+        example_file("???")
+    assert told.value.help == "--example list names them all"

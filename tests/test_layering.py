@@ -1,0 +1,119 @@
+"""Which package may import which, and what starting the command line may cost.
+
+The contracts stand in pyproject.toml. They are run on the code, and on made-up code that breaks
+them one by one: a contract that nothing can break would be worth nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = (
+    "api",
+    "cli",
+    "cluster",
+    "evictions",
+    "examples",
+    "explain",
+    "fleet",
+    "planning",
+    "report",
+    "scheduler",
+    "solver",
+    "sources",
+    "verify",
+)
+LINT_IMPORTS = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+HEAVY = frozenset({"networkx", "numpy", "ortools", "pandas", "pydantic"})
+
+
+def lint_imports(root: Path) -> subprocess.CompletedProcess[str]:
+    """Run import-linter as `make layers` does, on the packages below root."""
+    return subprocess.run(
+        [sys.executable, "-c", LINT_IMPORTS, "--no-cache"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def made_up(tmp_path: Path) -> Path:
+    """All packages of the design, empty, under the contracts of this repository."""
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for package in ("models", "planner", *(f"planner/{name}" for name in PACKAGES)):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "__init__.py").touch()
+    return tmp_path
+
+
+def test_the_code_keeps_every_contract() -> None:
+    result = lint_imports(ROOT)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(
+    ("importer", "imported"),
+    [
+        ("planner/cli", "planner.api"),
+        ("planner/explain", "planner.planning"),
+        ("planner/explain", "ortools.sat.python"),
+        ("planner/solver", "ortools.sat.python"),
+        ("planner/verify", "planner.scheduler"),
+        ("planner/scheduler", "models"),
+    ],
+)
+def test_an_import_that_the_layers_allow_is_kept(
+    made_up: Path, importer: str, imported: str
+) -> None:
+    (made_up / importer / "rule.py").write_text(f"import {imported}\n")
+    result = lint_imports(made_up)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(
+    ("importer", "imported", "contract"),
+    [
+        ("models", "planner.sources", "Models import nothing of ours"),
+        ("planner/sources", "planner.cluster", "Imports go one way"),
+        ("planner/scheduler", "planner.solver", "Imports go one way"),
+        ("planner/solver", "planner.scheduler", "Imports go one way"),
+        ("planner/verify", "planner.solver", "Verify never meets the solver"),
+        ("planner/report", "planner.cli", "Imports go one way"),
+        ("planner/cluster", "ortools.sat.python", "Only solver and explain import ortools"),
+        ("planner/cli", "ortools.sat.python", "Only solver and explain import ortools"),
+    ],
+)
+def test_an_import_against_the_layers_breaks_a_contract(
+    made_up: Path, importer: str, imported: str, contract: str
+) -> None:
+    (made_up / importer / "rule.py").write_text(f"def late() -> None:\n    import {imported}\n")
+    result = lint_imports(made_up)
+    assert result.returncode == 1
+    broken = [line for line in result.stdout.splitlines() if line.endswith("BROKEN")]
+    assert [line for line in broken if line.startswith(contract)], result.stdout
+
+
+def test_a_package_without_a_layer_breaks_a_contract(made_up: Path) -> None:
+    (made_up / "planner" / "utils.py").touch()
+    result = lint_imports(made_up)
+    assert result.returncode == 1
+    assert "planner.utils" in result.stdout
+
+
+def test_starting_the_command_line_imports_nothing_heavy() -> None:
+    script = "import json, sys, planner.cli.app; print(json.dumps(sorted(sys.modules)))"
+    result = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    loaded = {module.partition(".")[0] for module in json.loads(result.stdout)}
+    assert loaded & HEAVY == set()
