@@ -7,12 +7,24 @@ from types import MappingProxyType
 from typing import Any
 
 from models.base import Document
+from models.diagnosis import Diagnosis
+from models.fleet_decision import FleetDecision, FleetDecisionList
 from models.inspection import Inspection
 from models.plan import Plan
 from models.simulation import Simulation
 
 DOCUMENTS: Mapping[str, type[Document]] = MappingProxyType(
-    {model.__name__: model for model in (Inspection, Simulation, Plan)}
+    {
+        model.__name__: model
+        for model in (
+            Inspection,
+            Simulation,
+            Plan,
+            Diagnosis,
+            FleetDecision,
+            FleetDecisionList,
+        )
+    }
 )
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"

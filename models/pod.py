@@ -17,7 +17,7 @@ from pydantic import Field, model_validator
 from models.affinity import Affinity
 from models.base import Bool, FieldError, Int, Int32, KubeModel
 from models.labels import Labels
-from models.meta import ObjectMeta, OwnerReference
+from models.meta import ObjectMeta, OwnerReference, parse_time
 from models.resources import (
     Amounts,
     ResourceClaim,
@@ -33,6 +33,8 @@ from models.volume import Volume
 DEFAULT_SCHEDULER = "default-scheduler"
 
 Phase = Literal["Pending", "Running", "Succeeded", "Failed", "Unknown"]
+QosClass = Literal["Guaranteed", "Burstable", "BestEffort"]
+ContainerKind = Literal["main", "init", "ephemeral"]
 PreemptionPolicy = Literal["PreemptLowerPriority", "Never"]
 
 
@@ -141,6 +143,28 @@ class PodTemplate(KubeModel):
     spec: TemplatePodSpec = TemplatePodSpec()
 
 
+class ContainerState(msgspec.Struct, frozen=True, gc=False):
+    """What a container's status says beyond "it runs and always has".
+
+    `waiting` and `terminated` are reasons, None where the container is not in that state.
+    """
+
+    kind: ContainerKind
+    restarts: int = 0
+    waiting: str | None = None
+    terminated: str | None = None
+    exit_code: int | None = None
+
+
+class PodCondition(msgspec.Struct, frozen=True, gc=False):
+    """One condition of the pod's status; `since` is its lastTransitionTime."""
+
+    type: str
+    status: str = ""
+    reason: str = ""
+    since: int | None = None
+
+
 class Pod(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     """One pod. Equality is identity: two pods are never the same pod.
 
@@ -154,6 +178,8 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     labels: Mapping[str, str] = {}
     annotations: Mapping[str, str] = {}
     owner: OwnerReference | None = None
+    other_owners: tuple[OwnerReference, ...] = ()
+    """Owner references beside the managing controller's."""
     volumes: tuple[Volume, ...] = ()
     uid: str = ""
     node_name: str = ""
@@ -165,8 +191,15 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     ready: bool = False
     created: int | None = None
     started: int | None = None
-    restarts: int = 0
-    reasons: tuple[str, ...] = ()
+    qos_class: QosClass | None = None
+    reason: str = ""
+    """`status.reason`: why the pod as a whole failed."""
+    container_states: tuple[ContainerState, ...] = ()
+    """Only containers of which there is something to say, in the order main, init, ephemeral."""
+    condition_kinds: tuple[tuple[str, str, str], ...] = ()
+    """(type, status, reason) of each condition; shared, for nearly all pods have the same ones."""
+    condition_times: str = ""
+    """Their lastTransitionTimes, joined by commas: half a million in a large dump, seldom asked."""
     synthesised: bool = False
 
     @property
@@ -178,6 +211,34 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     def priority(self) -> int:
         """`spec.priority`, absent 0, as the queue orders by it."""
         return self.spec.priority or 0
+
+    @property
+    def owners(self) -> tuple[OwnerReference, ...]:
+        """All owner references, the managing controller's first."""
+        return self.other_owners if self.owner is None else (self.owner, *self.other_owners)
+
+    @property
+    def restarts(self) -> int:
+        """How often its containers, init containers included, were started again."""
+        return sum(state.restarts for state in self.container_states if state.kind != "ephemeral")
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the pod failed, and why its containers wait or ended."""
+        found = [self.reason]
+        for state in self.container_states:
+            if state.kind != "ephemeral":
+                found += [state.waiting or "", state.terminated or ""]
+        return tuple(reason for reason in found if reason)
+
+    @property
+    def conditions(self) -> tuple[PodCondition, ...]:
+        """The conditions of the pod's status."""
+        times = self.condition_times.split(",")
+        return tuple(
+            PodCondition(kind, status, reason, parse_time(time) if time else None)
+            for (kind, status, reason), time in zip(self.condition_kinds, times, strict=False)
+        )
 
     @property
     def stored(self) -> bool:

@@ -53,7 +53,8 @@ def _build(inventory: Inventory) -> Cluster:
         budgets=inventory.budgets,
         storage=_storage(inventory),
         arrival=_arrival(inventory.nodes, nodes),
-        finished=len(inventory.pods) - len(pods),
+        finished_pods=tuple(pod for pod in inventory.pods if pod.finished),
+        priority_classes={each.name: each.value for each in inventory.priority_classes},
         notices=(*inventory.notices, *cluster_notices(inventory, nodes, pods, node_of)),
     )
 

@@ -93,11 +93,13 @@ class TermScope:
         self, namespaces: Iterable[str], labels: Mapping[str, Mapping[str, str]]
     ) -> list[str]:
         """Those of `namespaces` that are meant; only listed ones can match a selector."""
-        everything = self.selector is not None and self.selector.is_empty
+        selector = self.selector
+        if selector is None:
+            return [name for name in namespaces if name in self.names]
         return [
             name
             for name in namespaces
-            if everything
+            if selector.is_empty
             or name in self.names
-            or (self.selector is not None and name in labels and self.selector.matches(labels[name]))
+            or (name in labels and selector.matches(labels[name]))
         ]

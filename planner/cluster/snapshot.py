@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,7 @@ class Cluster:
     """Nodes sorted by name, pods in the order of the input, and who runs where.
 
     `node_of[p]` is the node of pod p, or PENDING, ELSEWHERE, GONE. Snapshots that differ only in
-    placement share everything else. Finished pods are left out: for the scheduler they don't exist.
+    placement share everything else. Finished pods are apart: for the scheduler they don't exist.
     """
 
     nodes: tuple[Node, ...]
@@ -51,8 +52,16 @@ class Cluster:
     storage: Storage = field(default_factory=Storage)
     arrival: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
     """Node indexes in the order of the input."""
-    finished: int = 0
+    finished_pods: tuple[Pod, ...] = ()
+    """Succeeded and failed pods: nothing to the scheduler, but the descheduler may remove them."""
+    priority_classes: Mapping[str, int] = field(default_factory=dict)
+    """The value of each PriorityClass of the input, by name."""
     notices: tuple[Notice, ...] = ()
+
+    @property
+    def finished(self) -> int:
+        """How many pods have succeeded or failed."""
+        return len(self.finished_pods)
 
     @cached_property
     def node_index(self) -> Mapping[str, int]:
@@ -118,9 +127,19 @@ class Cluster:
         """The cluster without these pods."""
         return self.with_placement(dict.fromkeys(pods, GONE))
 
+    def with_pods(self, records: Mapping[int, Pod]) -> Cluster:
+        """Newer records of the same pods: another age or state, the same key, labels and spec."""
+        pods = list(self.pods)
+        for index, pod in records.items():
+            pods[index] = pod
+        return self._derived(pods=tuple(pods))
+
     def _with_nodes_of(self, node_of: IntArray) -> Cluster:
         node_of.flags.writeable = False
-        changed = replace(self, node_of=node_of)
+        return self._derived(node_of=node_of)
+
+    def _derived(self, **changes: Any) -> Cluster:
+        changed = replace(self, **changes)
         for name in ("node_index", "pod_index", "group_index", "_topologies", "workloads"):
             if name in self.__dict__:
                 changed.__dict__[name] = self.__dict__[name]

@@ -1,7 +1,8 @@
 """Clusters that ship with the package, so that everything works right after installation.
 
-All are dumps of a real API server, as `kubectl get -o json` prints them. Nothing is imported that
-takes time: the names are also what the shell completes.
+All but the grid are dumps of a real API server, as `kubectl get -o json` prints them; the grid is the
+layout of kubernetes issue 128832, written by hand. Nothing is imported that takes time: the names
+are also what the shell completes.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ _DESCRIPTIONS = {
     "zone-outage-before": "the same before: steady over three zones",
     "zone-outage-lost": "the same in between: two zones carry all pods",
     "zone-outage-scaled": "the same afterwards, scaled up: more pods",
+    "rack-row-grid": "3 racks x 3 rows: kube-scheduler is stuck",
 }
 
 

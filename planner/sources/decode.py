@@ -11,6 +11,14 @@ import msgspec
 from pydantic import BaseModel, ValidationError
 
 from models.descheduler_policy import DeschedulerPolicy
+from models.fleet import ClusterResourcePlacement, ResourcePlacement
+from models.fleet_binding import (
+    ClusterResourceBinding,
+    ClusterSchedulingPolicySnapshot,
+    ResourceBinding,
+    SchedulingPolicySnapshot,
+)
+from models.member_cluster import MemberCluster
 from models.node import Node
 from models.pod import Pod
 from models.policy import PodDisruptionBudget
@@ -65,6 +73,18 @@ KINDS: dict[tuple[str, str], type[BaseModel]] = {
     ("storage.k8s.io", "VolumeAttachment"): VolumeAttachment,
     ("kubescheduler.config.k8s.io", "KubeSchedulerConfiguration"): KubeSchedulerConfiguration,
     ("descheduler", "DeschedulerPolicy"): DeschedulerPolicy,
+    ("cluster.kubernetes-fleet.io", "MemberCluster"): MemberCluster,
+    **{
+        ("placement.kubernetes-fleet.io", model.__name__): model
+        for model in (
+            ClusterResourcePlacement,
+            ResourcePlacement,
+            ClusterResourceBinding,
+            ResourceBinding,
+            ClusterSchedulingPolicySnapshot,
+            SchedulingPolicySnapshot,
+        )
+    },
 }
 """API group and kind of everything but pods, which have a decoder of their own."""
 
@@ -77,6 +97,10 @@ CLUSTER_SCOPED: tuple[type[BaseModel], ...] = (
     CSINode,
     CSIDriver,
     VolumeAttachment,
+    MemberCluster,
+    ClusterResourcePlacement,
+    ClusterResourceBinding,
+    ClusterSchedulingPolicySnapshot,
 )
 """Kinds whose objects are in no namespace."""
 

@@ -6,6 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from models.descheduler_policy import DeschedulerPolicy
+from models.fleet import ClusterResourcePlacement, ResourcePlacement
+from models.fleet_binding import (
+    ClusterResourceBinding,
+    ClusterSchedulingPolicySnapshot,
+    ResourceBinding,
+    SchedulingPolicySnapshot,
+)
+from models.member_cluster import MemberCluster
 from models.node import Node
 from models.notice import Notice
 from models.pod import Pod
@@ -58,6 +66,13 @@ class Inventory:
     volume_attachments: tuple[VolumeAttachment, ...] = ()
     scheduler_configs: tuple[KubeSchedulerConfiguration, ...] = ()
     descheduler_policies: tuple[DeschedulerPolicy, ...] = ()
+    member_clusters: tuple[MemberCluster, ...] = ()
+    cluster_placements: tuple[ClusterResourcePlacement, ...] = ()
+    resource_placements: tuple[ResourcePlacement, ...] = ()
+    cluster_bindings: tuple[ClusterResourceBinding, ...] = ()
+    resource_bindings: tuple[ResourceBinding, ...] = ()
+    cluster_policy_snapshots: tuple[ClusterSchedulingPolicySnapshot, ...] = ()
+    policy_snapshots: tuple[SchedulingPolicySnapshot, ...] = ()
     notices: tuple[Notice, ...] = ()
 
 

@@ -14,6 +14,14 @@ import msgspec
 from pydantic import BaseModel
 
 from models.descheduler_policy import DeschedulerPolicy
+from models.fleet import ClusterResourcePlacement, ResourcePlacement
+from models.fleet_binding import (
+    ClusterResourceBinding,
+    ClusterSchedulingPolicySnapshot,
+    ResourceBinding,
+    SchedulingPolicySnapshot,
+)
+from models.member_cluster import MemberCluster
 from models.meta import KubeObject
 from models.node import Node
 from models.notice import Notice
@@ -148,6 +156,13 @@ class _Loading:
             volume_attachments=self._kind(VolumeAttachment),
             scheduler_configs=self._unnamed(KubeSchedulerConfiguration),
             descheduler_policies=self._unnamed(DeschedulerPolicy),
+            member_clusters=self._kind(MemberCluster),
+            cluster_placements=self._kind(ClusterResourcePlacement),
+            resource_placements=self._kind(ResourcePlacement),
+            cluster_bindings=self._kind(ClusterResourceBinding),
+            resource_bindings=self._kind(ResourceBinding),
+            cluster_policy_snapshots=self._kind(ClusterSchedulingPolicySnapshot),
+            policy_snapshots=self._kind(SchedulingPolicySnapshot),
             notices=tuple(self._notices),
         )
 

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from models.pod import Phase
+from models.pod import Phase, QosClass
 
 Raw = msgspec.Raw
 ABSENT = (b"", b"null")
@@ -25,6 +25,7 @@ class Annotations(
     msgspec.Struct,
     rename={
         "mirror": "kubernetes.io/config.mirror",
+        "source": "kubernetes.io/config.source",
         "prefer_no_eviction": "descheduler.alpha.kubernetes.io/prefer-no-eviction",
         "evict": "descheduler.alpha.kubernetes.io/evict",
         "request_evict_only": "descheduler.alpha.kubernetes.io/request-evict-only",
@@ -36,6 +37,7 @@ class Annotations(
     """The annotations planner reads; the others are skipped without being built."""
 
     mirror: str | None = None
+    source: str | None = None
     prefer_no_eviction: str | None = None
     evict: str | None = None
     request_evict_only: str | None = None
@@ -154,18 +156,20 @@ class SpecText(msgspec.Struct, rename="camel", gc=False):
         )
 
 
-class ConditionText(msgspec.Struct, gc=False):
+class ConditionText(msgspec.Struct, rename="camel", gc=False):
     """A condition of a pod."""
 
     type: str | None = None
     status: str | None = None
     reason: str | None = None
+    last_transition_time: str | None = None
 
 
-class ReasonText(msgspec.Struct, gc=False):
+class ReasonText(msgspec.Struct, rename="camel", gc=False):
     """Why a container waits or ended."""
 
     reason: str | None = None
+    exit_code: int | None = None
 
 
 class StateText(msgspec.Struct, gc=False):
@@ -187,11 +191,13 @@ class StatusText(msgspec.Struct, rename="camel", gc=False):
 
     phase: Phase | Literal[""] | None = None
     reason: str | None = None
+    qos_class: QosClass | Literal[""] | None = None
     nominated_node_name: str | None = None
     start_time: Timestamp | None = None
     conditions: list[ConditionText] | None = None
     container_statuses: list[ContainerStatusText] | None = None
     init_container_statuses: list[ContainerStatusText] | None = None
+    ephemeral_container_statuses: list[ContainerStatusText] | None = None
 
 
 class PodText(msgspec.Struct, gc=False):

@@ -16,7 +16,16 @@ from pydantic import TypeAdapter
 from models.affinity import Affinity
 from models.labels import Labels
 from models.meta import KubeObject, OwnerReference
-from models.pod import Container, ContainerPort, Pod, PodSpec, PodTemplate, TemplatePodSpec
+from models.pod import (
+    Container,
+    ContainerKind,
+    ContainerPort,
+    ContainerState,
+    Pod,
+    PodSpec,
+    PodTemplate,
+    TemplatePodSpec,
+)
 from models.resources import ResourceRequirements
 from models.taints import Toleration
 from models.volume import Volume
@@ -24,6 +33,7 @@ from planner.sources.pod_text import (
     ABSENT,
     NOTHING,
     Annotations,
+    ContainerStatusText,
     ContainerText,
     MetadataText,
     PodText,
@@ -95,6 +105,8 @@ class PodDecoder:
         self._affinity = _Validated(Affinity)
         self._tolerations = _Validated(tuple[Toleration, ...])
         self._rest = _Validated(PodSpec)
+        self._states: dict[ContainerState, ContainerState] = {}
+        self._kinds: dict[tuple[tuple[str, str, str], ...], tuple[tuple[str, str, str], ...]] = {}
 
     def decode(self, data: msgspec.Raw | bytes | memoryview) -> Pod:
         """One pod from its JSON text."""
@@ -104,14 +116,16 @@ class PodDecoder:
         """One pod from the parts of its text."""
         meta, spec = text.metadata or MetadataText(), text.spec or SpecText()
         status = text.status or StatusText()
-        restarts, reasons = _container_states(status)
+        owner, other_owners = self._owners_of(meta.owner_references)
+        kinds, times = self._conditions(status)
         return Pod(
             namespace=meta.namespace or "default",
             name=meta.name or "",
             uid=meta.uid or "",
             labels=self._labels.get(meta.labels, {}),
             annotations=_annotations(meta.annotations),
-            owner=self._owner(meta.owner_references),
+            owner=owner,
+            other_owners=other_owners,
             spec=self._spec(spec),
             volumes=self._volumes_of(spec),
             node_name=spec.node_name or "",
@@ -122,8 +136,11 @@ class PodDecoder:
             ready=_ready(status),
             created=_time(meta.creation_timestamp),
             started=_time(status.start_time),
-            restarts=restarts,
-            reasons=reasons,
+            qos_class=status.qos_class or None,
+            reason=status.reason or "",
+            container_states=self._container_states(status),
+            condition_kinds=kinds,
+            condition_times=times,
         )
 
     def template(self, text: TemplateText) -> PodTemplate:
@@ -143,9 +160,36 @@ class PodDecoder:
         metadata = _NO_TEMPLATE.metadata.replace(labels=labels, annotations=annotations)
         return _NO_TEMPLATE.replace(metadata=metadata, spec=found)
 
-    def _owner(self, raw: Raw) -> OwnerReference | None:
+    def _owners_of(self, raw: Raw) -> tuple[OwnerReference | None, tuple[OwnerReference, ...]]:
+        """The managing controller, and the other owners."""
         owners: tuple[OwnerReference, ...] = self._owners.get(raw, ())
-        return next((owner for owner in owners if owner.controller), None)
+        if len(owners) == 1 and owners[0].controller:
+            return owners[0], ()
+        managing = next((owner for owner in owners if owner.controller), None)
+        return managing, tuple(owner for owner in owners if owner is not managing)
+
+    def _container_states(self, status: StatusText) -> tuple[ContainerState, ...]:
+        """What the statuses say beyond "it runs"; equal ones are shared."""
+        found: list[ContainerState] = []
+        listed: tuple[tuple[ContainerKind, list[ContainerStatusText] | None], ...] = (
+            ("main", status.container_statuses),
+            ("init", status.init_container_statuses),
+            ("ephemeral", status.ephemeral_container_statuses),
+        )
+        for kind, containers in listed:
+            for container in containers or ():
+                state = _container_state(kind, container)
+                if state is not None:
+                    found.append(self._states.setdefault(state, state))
+        return tuple(found)
+
+    def _conditions(self, status: StatusText) -> tuple[tuple[tuple[str, str, str], ...], str]:
+        """(type, status, reason) of the conditions, and their times as text."""
+        if not status.conditions:
+            return (), ""
+        kinds = tuple([(c.type or "", c.status or "", c.reason or "") for c in status.conditions])
+        times = ",".join([c.last_transition_time or "" for c in status.conditions])
+        return self._kinds.setdefault(kinds, kinds), times
 
     def _volumes_of(self, spec: SpecText) -> tuple[Volume, ...]:
         if not spec.volumes:
@@ -242,19 +286,20 @@ def _preempted(status: StatusText) -> bool:
     return False
 
 
-def _container_states(status: StatusText) -> tuple[int, tuple[str, ...]]:
-    """Restarts of all containers, and why the pod failed and its containers wait or ended."""
-    restarts = 0
-    reasons = [status.reason] if status.reason else []
-    for containers in (status.container_statuses, status.init_container_statuses):
-        for container in containers or ():
-            restarts += container.restart_count or 0
-            state = container.state
-            if state is None:
-                continue
-            changes = (state.waiting, state.terminated)
-            reasons.extend(c.reason for c in changes if c is not None and c.reason)
-    return restarts, tuple(reasons)
+def _container_state(kind: ContainerKind, status: ContainerStatusText) -> ContainerState | None:
+    """The state of a container, unless it runs and was never started again."""
+    waiting = terminated = None
+    if status.state is not None:
+        waiting, terminated = status.state.waiting, status.state.terminated
+    if waiting is None and terminated is None and not status.restart_count:
+        return None
+    return ContainerState(
+        kind,
+        status.restart_count or 0,
+        None if waiting is None else waiting.reason or "",
+        None if terminated is None else terminated.reason or "",
+        None if terminated is None else terminated.exit_code or 0,
+    )
 
 
 def _time(moment: datetime | None) -> int | None:

@@ -1,0 +1,103 @@
+"""The `planner` command.
+
+Starting it imports typer and little else: whoever asks for help gets it at once. A command imports
+what it needs when it runs.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from planner import __version__
+from planner.cli.errors import (
+    INTERRUPTED,
+    UsageError,
+    report_bug,
+    report_interrupt,
+    report_source_error,
+    report_usage,
+)
+from planner.cli.explain import explain
+from planner.cli.inspect import inspect
+from planner.cli.schema import schema
+from planner.cli.session import Session
+from planner.cli.simulate import simulate
+from planner.cli.solve import solve
+from planner.sources.errors import SourceError
+
+app = typer.Typer(
+    name="planner",
+    invoke_without_command=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+)
+app.command()(inspect)
+app.command()(explain)
+app.command()(simulate)
+app.command()(solve)
+app.command()(schema)
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        typer.echo(f"planner {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def planner(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Explains, simulates and plans where Kubernetes pods go.
+
+    Exit codes: 0 done; 1 bad input or failure; 2 usage; 3 a negative answer;
+    4 undecided within the limit; 130 interrupted.
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code and never raises."""
+    _accept_any_character()
+    session = Session()
+    try:
+        return _run(arguments, session)
+    except SourceError as error:
+        return report_source_error(error)
+    except (UsageError, typer.TyperException) as error:
+        return report_usage(error)
+    except (KeyboardInterrupt, typer.Abort):
+        return report_interrupt()
+    except Exception as error:  # noqa: BLE001 - reported as a bug, with its traceback under -v
+        return report_bug(error, verbose=session.verbose)
+
+
+def _run(arguments: Sequence[str] | None, session: Session) -> int:
+    """Typer returns what the command returned, or the code of a typer.Exit."""
+    code = app(
+        args=None if arguments is None else list(arguments),
+        prog_name="planner",
+        standalone_mode=False,
+        obj=session,
+    )
+    if code == INTERRUPTED:
+        return report_interrupt()
+    return code if isinstance(code, int) else 0
+
+
+def _accept_any_character() -> None:
+    """A name that the terminal's encoding lacks is shown escaped; it is no reason to stop."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

@@ -1,0 +1,321 @@
+"""One scheduling cycle: filter the nodes for a pod, score what is left, choose the best.
+
+Filters and scores are made once per group of interchangeable pods; for the next replica they only
+catch up with what was placed or removed since.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from planner.cluster.groups import PodGroup
+from planner.cluster.topology import IntArray
+from planner.scheduler.changes import BoolArray
+from planner.scheduler.framework import (
+    PASS,
+    UNRESOLVABLE,
+    Filter,
+    Score,
+    StaticFilter,
+    Status,
+)
+from planner.scheduler.message import fit_error_of
+from planner.scheduler.profile import Profile
+from planner.scheduler.state import SchedulingState
+
+_NONE: IntArray = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """PreFilter left only some nodes to look at, by name: not all of them need exist."""
+
+    nodes: frozenset[str]
+    plugins: tuple[str, ...]
+
+    def known(self, node_index: Mapping[str, int]) -> IntArray:
+        """The indexes of those that exist."""
+        return np.array(sorted(node_index[n] for n in self.nodes if n in node_index), np.int64)
+
+    @property
+    def status(self) -> Status:
+        """The verdict of all nodes that are not looked at."""
+        names = " ".join(self.plugins)
+        reason = f"node(s) didn't satisfy plugin(s) [{names}]"
+        return Status("", UNRESOLVABLE, (reason,))
+
+
+class GroupCycle:
+    """The filters and scores of one group, kept current with the state's log."""
+
+    def __init__(self, state: SchedulingState, profile: Profile, group: PodGroup) -> None:
+        self._state = state
+        self._seen = len(state.log)
+        self.rejection: Status | None = None
+        self.limit: Limit | None = None
+        self.filters: list[tuple[str, Filter]] = []
+        self._profile = profile
+        self._group = group
+        self._pre_filter(state, profile, group)
+
+    def _pre_filter(self, state: SchedulingState, profile: Profile, group: PodGroup) -> None:
+        nodes: frozenset[str] | None = None
+        limited_by: list[str] = []
+        for plugin in profile.filters:
+            result = plugin.pre_filter(state, group)
+            if result.rejection is not None:
+                self.rejection = result.rejection
+                return
+            if result.nodes is not None:
+                nodes = result.nodes if nodes is None else nodes & result.nodes
+                limited_by.append(plugin.name)
+            if result.filter is not None:
+                self.filters.append((plugin.name, result.filter))
+        if nodes is not None:
+            self.limit = Limit(nodes, tuple(sorted(limited_by)))
+
+    @cached_property
+    def never(self) -> BoolArray:
+        """Nodes that a filter refuses whatever other pods do."""
+        never = np.zeros(len(self._state.cluster.nodes), np.bool_)
+        for _, each in self.filters:
+            if isinstance(each, StaticFilter):
+                never |= each.refused()
+        return never
+
+    def refused(self) -> BoolArray:
+        """Nodes that don't pass all filters."""
+        refused = self.never.copy()
+        for _, each in self.filters:
+            if not isinstance(each, StaticFilter):
+                refused |= each.refused()
+        return refused
+
+    @cached_property
+    def scores(self) -> list[tuple[str, int, Score]]:
+        """(plugin, weight, score) of the plugins that score this group; made on first use."""
+        made = [
+            (plugin.name, weight, plugin.pre_score(self._state, self._group))
+            for plugin, weight in self._profile.scores
+        ]
+        return [(name, weight, score) for name, weight, score in made if score is not None]
+
+    def catch_up(self) -> None:
+        """Apply what happened since this group's last pod."""
+        log = self._state.log
+        if self._seen == len(log):
+            return
+        changes = log.since(self._seen)
+        self._seen = len(log)
+        for _, each in self.filters:
+            each.apply(changes)
+        if "scores" in self.__dict__:
+            for _, _, score in self.scores:
+                score.apply(changes)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of the feasible nodes, in the order of `Evaluation.feasible`."""
+
+    raw: Mapping[str, IntArray]
+    weighted: Mapping[str, IntArray]
+    totals: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Which nodes are looked at, in which order, until `wanted` of them pass."""
+
+    order: IntArray
+    wanted: int
+
+
+class Evaluation:
+    """What the scheduler thinks of one pod right now; valid until the state changes.
+
+    `search` limits the nodes that are looked at (all, if None). `yields` are nodes where the pod
+    has to make way for pods that are nominated there, with the refusal.
+    """
+
+    def __init__(
+        self,
+        state: SchedulingState,
+        pod: int,
+        cycle: GroupCycle,
+        search: Search | None = None,
+        yields: Mapping[int, Status] | None = None,
+    ) -> None:
+        self.pod = pod
+        self._state = state
+        self._cycle = cycle
+        self._search = search
+        self._yields = yields or {}
+
+    @property
+    def rejection(self) -> Status | None:
+        """A refusal before any node was looked at."""
+        return self._cycle.rejection
+
+    @property
+    def limit(self) -> Limit | None:
+        """The nodes that PreFilter left, if it left out some."""
+        return self._cycle.limit
+
+    @cached_property
+    def _candidates(self) -> IntArray:
+        if self.rejection is not None:
+            return _NONE
+        if self.limit is not None:
+            return self.limit.known(self._state.cluster.node_index)
+        return self._state.all_nodes
+
+    @cached_property
+    def looked_at(self) -> IntArray:
+        """The nodes that filters were asked about; the search ends before one too many passes."""
+        if self._search is None:
+            return self._candidates
+        order = self._search.order[np.isin(self._search.order, self._candidates)]
+        passing = np.flatnonzero(~self._failed[order])
+        if len(passing) > self._search.wanted:
+            order = order[: passing[self._search.wanted]]
+        return np.sort(order)
+
+    @cached_property
+    def _failed(self) -> BoolArray:
+        failed = self._cycle.refused()
+        if self._yields:
+            failed[list(self._yields)] = True
+        return failed
+
+    @cached_property
+    def feasible(self) -> IntArray:
+        """The nodes that pass every filter."""
+        if self._search is None and self.rejection is None and self.limit is None:
+            return np.flatnonzero(~self._failed)
+        return self.looked_at[~self._failed[self.looked_at]]
+
+    @cached_property
+    def scores(self) -> Scores:
+        """All scores of the feasible nodes."""
+        raw: dict[str, IntArray] = {}
+        weighted: dict[str, IntArray] = {}
+        totals = np.zeros(len(self.feasible), np.int64)
+        for name, weight, score in self._cycle.scores:
+            if not len(self.feasible) or not score.active():
+                continue
+            raw[name] = score.scores(self.feasible)
+            weighted[name] = weight * score.normalise(raw[name], self.feasible)
+            totals = totals + weighted[name]
+        return Scores(raw, weighted, totals)
+
+    @cached_property
+    def best(self) -> IntArray:
+        """The feasible nodes with the highest total; kube-scheduler picks any of them."""
+        if len(self.feasible) <= 1:
+            return self.feasible
+        totals = self.scores.totals
+        best: IntArray = self.feasible[totals == totals.max()]
+        return best
+
+    def verdicts(self) -> dict[int, Status]:
+        """The first refusal of each node that was looked at and does not pass."""
+        found = self._yielding()
+        for nodes, status, _ in self._first_refusals():
+            found.update(dict.fromkeys(nodes.tolist(), status))
+        return found
+
+    def verdict_counts(self) -> Counter[Status]:
+        """How many nodes have which refusal."""
+        counts = Counter(self._yielding().values())
+        for nodes, status, _ in self._first_refusals():
+            counts[status] += len(nodes)
+        return counts
+
+    def _yielding(self) -> dict[int, Status]:
+        """Of the nodes that were looked at, those where the pod makes way for nominated ones."""
+        if not self._yields:
+            return {}
+        looked_at = set(self.looked_at.tolist())
+        return {node: status for node, status in self._yields.items() if node in looked_at}
+
+    def _first_refusals(self) -> Iterator[tuple[IntArray, Status, Filter]]:
+        """Nodes and the refusal that they share, filter by filter; who yields is left out."""
+        open_nodes = self.looked_at
+        if self._yields:
+            open_nodes = open_nodes[~np.isin(open_nodes, list(self._yields))]
+        for _, each in self._cycle.filters:
+            verdicts = each.verdicts()[open_nodes]
+            refused = verdicts != PASS
+            if refused.any():
+                for verdict in np.unique(verdicts[refused]).tolist():
+                    yield open_nodes[verdicts == verdict], each.status(verdict), each
+                open_nodes = open_nodes[~refused]
+
+    def plugins(self) -> frozenset[str]:
+        """Who refused a pod that no node takes: PreFilter, or the first plugin of each node."""
+        if self.rejection is not None:
+            return frozenset((self.rejection.plugin,))
+        limited = self.limit.plugins if self.limit is not None else ()
+        return frozenset((*(status.plugin for status in self.verdict_counts()), *limited))
+
+    def refusals(self) -> dict[int, list[Status]]:
+        """Every plugin that refuses a node, not only the first."""
+        found: dict[int, list[Status]] = {}
+        for _, each in self._cycle.filters:
+            verdicts = each.verdicts()
+            for node in self.looked_at[verdicts[self.looked_at] != PASS].tolist():
+                found.setdefault(node, []).append(each.status(int(verdicts[node])))
+        return found
+
+    def classes(self) -> dict[tuple[Status, str], list[int]]:
+        """Refused nodes by their first refusal and by what was compared there."""
+        found: dict[tuple[Status, str], list[int]] = {}
+        for node, status in self._yielding().items():
+            found.setdefault((status, ""), []).append(node)
+        for nodes, status, each in self._first_refusals():
+            for node, numbers in zip(nodes.tolist(), each.numbers(nodes), strict=True):
+                found.setdefault((status, numbers), []).append(node)
+        return found
+
+    def message(self) -> str:
+        """The FitError text of kube-scheduler for a pod that no node takes."""
+        nodes = len(self._state.cluster.nodes)
+        return fit_error_of(nodes, self.rejection, self.verdict_counts(), self.limit_status())
+
+    def limit_status(self) -> Status | None:
+        """The verdict of nodes that were not looked at."""
+        return self.limit.status if self.limit is not None else None
+
+
+class Scheduler:
+    """Evaluates pods against a state under one profile."""
+
+    def __init__(self, state: SchedulingState, profile: Profile) -> None:
+        self.state = state
+        self.profile = profile
+        self._cycles: dict[tuple[int, str], GroupCycle] = {}
+
+    def cycle(self, pod: int) -> GroupCycle:
+        """The current filters and scores of a pod's group."""
+        group = self.state.group(pod)
+        named = self.state.named.get(pod, "")
+        key = (group.index, named)
+        found = self._cycles.get(key)
+        if found is None:
+            if named:
+                group = replace(group, node_name=named)
+            found = self._cycles[key] = GroupCycle(self.state, self.profile, group)
+        found.catch_up()
+        return found
+
+    def evaluate(
+        self, pod: int, search: Search | None = None, yields: Mapping[int, Status] | None = None
+    ) -> Evaluation:
+        """What kube-scheduler would say of this pod now."""
+        return Evaluation(self.state, pod, self.cycle(pod), search, yields)

@@ -1,0 +1,260 @@
+"""DefaultPreemption: which pods of a node would have to go for a pod of higher priority.
+
+On one node at a time: take away every pod of lower priority; if the pod then passes the filters,
+give back as many as still leave it room. Those whose PodDisruptionBudget would break come back
+first, and among them, as among the others, the most important: by priority, then the longest
+running.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from models.policy import PodDisruptionBudget
+from models.scheduler_args import DefaultPreemptionArgs
+from planner.cluster.topology import IntArray
+from planner.scheduler.framework import (
+    PASS,
+    UNRESOLVABLE,
+    Change,
+    Filter,
+    StaticFilter,
+    Status,
+)
+from planner.scheduler.state import SchedulingState
+
+REASON_NO_VICTIMS = "No preemption victims found for incoming pod"
+
+_PRIORITY_OFFSET = 2**31
+"""Makes every priority count: fewer pods of a negative priority weigh less than more of them."""
+_NOW = 2**62
+"""The start of a pod that hasn't started yet, later than any in the input."""
+
+
+@dataclass(frozen=True)
+class Victims:
+    """The pods of a node that would have to go, the most important first."""
+
+    pods: tuple[int, ...]
+    pdb_violations: int
+    """How many of them a PodDisruptionBudget protects."""
+
+
+class DefaultPreemption:
+    """Finds victims, node by node, and the nodes where they are missed least."""
+
+    name: ClassVar[str] = "DefaultPreemption"
+
+    def __init__(self, args: DefaultPreemptionArgs) -> None:
+        self._args = args
+
+    def candidates_wanted(self, nodes: int) -> int:
+        """How many candidates end the search among `nodes` that preemption might help."""
+        share = nodes * self._args.min_candidate_nodes_percentage // 100
+        return min(max(share, self._args.min_candidate_nodes_absolute), nodes)
+
+    def candidates(
+        self, dry_run: DryRun, nodes: Sequence[int]
+    ) -> tuple[dict[int, Victims], dict[int, Status]]:
+        """Victims by node, and why the other nodes don't take the pod even so.
+
+        The search ends as soon as there are enough candidates and one of them breaks no budget;
+        those that break one are kept up to the same number.
+        """
+        wanted = self.candidates_wanted(len(nodes))
+        harmless: dict[int, Victims] = {}
+        harmful: dict[int, Victims] = {}
+        refusals: dict[int, Status] = {}
+        for node in nodes:
+            found = dry_run.on(node)
+            if isinstance(found, Status):
+                refusals[node] = found
+                continue
+            kind = harmful if found.pdb_violations else harmless
+            if len(kind) < wanted:
+                kind[node] = found
+            if harmless and len(harmless) + len(harmful) >= wanted:
+                break
+        return harmless | harmful, refusals
+
+
+class DryRun:
+    """What-ifs for one pod, on one node at a time; each is undone before the next begins."""
+
+    def __init__(
+        self,
+        state: SchedulingState,
+        filters: Iterable[Filter],
+        pod: int,
+        nominated: Mapping[int, Sequence[int]] | None = None,
+    ) -> None:
+        """`nominated` are, by node, pods that wait for it and that this one can't push aside."""
+        self._state = state
+        self._nominated = nominated or {}
+        self._filters = tuple(filters)
+        self._counting = [each for each in self._filters if not isinstance(each, StaticFilter)]
+        self._budgets = _Budgets(state)
+        self._lower = _LowerPriority(state, pod)
+
+    def on(self, node: int) -> Victims | Status:
+        """Whom the pod would drive off this node, or why that would not help.
+
+        There is always a victim: with all pods back the node refuses as it did before.
+        """
+        potential = self._lower.on(node)
+        if not potential:
+            return Status(DefaultPreemption.name, UNRESOLVABLE, (REASON_NO_VICTIMS,))
+        self._take(potential)
+        refusal = self._refusal(node)
+        if refusal is not None:
+            self._give_back(potential)
+            return refusal
+        return self._reprieve(node, sorted(potential, key=self._importance))
+
+    def _reprieve(self, node: int, potential: Sequence[int]) -> Victims:
+        protected, free = self._budgets.split(potential)
+        violations = self._do_not_fit(node, protected)
+        victims = violations + self._do_not_fit(node, free)
+        self._give_back(victims)
+        return Victims(tuple(sorted(victims, key=self._importance)), len(violations))
+
+    def _do_not_fit(self, node: int, pods: Iterable[int]) -> list[int]:
+        """Give pods back one by one; those that leave no room for the newcomer stay away."""
+        victims: list[int] = []
+        for pod in pods:
+            self._give_back([pod])
+            if self._refusal(node) is not None:
+                self._take([pod])
+                victims.append(pod)
+        return victims
+
+    def _take(self, pods: list[int]) -> None:
+        self._count(self._state.try_without(pods))
+
+    def _give_back(self, pods: list[int]) -> None:
+        self._count(self._state.try_with(pods))
+
+    def _count(self, changes: Iterable[Change]) -> None:
+        for change in changes:
+            for each in self._counting:
+                each.dry_run(change)
+
+    def _refusal(self, node: int) -> Status | None:
+        """The pod has to pass with and without the pods that are nominated for the node."""
+        nominated = self._nominated.get(node, ())
+        if not nominated:
+            return self._refusal_now(node)
+        self._shift(nominated, node, 1)
+        refusal = self._refusal_now(node)
+        self._shift(nominated, node, -1)
+        return refusal or self._refusal_now(node)
+
+    def _shift(self, pods: Iterable[int], node: int, delta: int) -> None:
+        for pod in pods:
+            change = self._state.try_on(pod, node, delta)
+            for each in self._filters:
+                each.dry_run(change)
+
+    def _refusal_now(self, node: int) -> Status | None:
+        for each in self._filters:
+            verdict = each.verdict_at(node)
+            if verdict != PASS:
+                return each.status(verdict)
+        return None
+
+    def _importance(self, pod: int) -> tuple[int, int]:
+        return -self._state.pod(pod).priority, start_time(self._state, pod)
+
+
+def start_time(state: SchedulingState, pod: int) -> int:
+    """When a pod started; pods placed since the snapshot come after all others, in their order."""
+    placed_at = state.placed_at.get(pod)
+    if placed_at is not None:
+        return _NOW + 1 + placed_at
+    started = state.pod(pod).started
+    return _NOW if started is None else started
+
+
+def least_missed(state: SchedulingState, candidates: Mapping[int, Victims]) -> tuple[int, ...]:
+    """The nodes among which the choice is arbitrary, in order of their names.
+
+    Fewest violated budgets; then the lowest of the highest priorities; the smallest sum of
+    priorities; the fewest victims; the latest start of the longest running victim of the highest
+    priority.
+    """
+    costs = {node: _cost(state, victims) for node, victims in candidates.items()}
+    lowest = min(costs.values())
+    return tuple(sorted(node for node, cost in costs.items() if cost == lowest))
+
+
+def _cost(state: SchedulingState, victims: Victims) -> tuple[int, ...]:
+    priorities = [state.pod(pod).priority for pod in victims.pods]
+    return (
+        victims.pdb_violations,
+        priorities[0],
+        sum(priority + _PRIORITY_OFFSET for priority in priorities),
+        len(priorities),
+        -start_time(state, victims.pods[0]),
+    )
+
+
+class _LowerPriority:
+    """The placed pods of lower priority, by node, in the order of the input."""
+
+    def __init__(self, state: SchedulingState, pod: int) -> None:
+        lower = state.priorities < state.group(pod).priority
+        pods = np.flatnonzero(lower[state.cluster.group_of] & (state.node_of >= 0))
+        self._pods: IntArray = pods[np.argsort(state.node_of[pods], kind="stable")]
+        self._nodes: IntArray = state.node_of[self._pods]
+
+    def on(self, node: int) -> list[int]:
+        """Those of one node."""
+        start, end = np.searchsorted(self._nodes, (node, node + 1)).tolist()
+        found: list[int] = self._pods[start:end].tolist()
+        return found
+
+
+class _Budgets:
+    """PodDisruptionBudgets as the scheduler reads them: by their status, not counting anew.
+
+    A budget whose selector is absent or empty protects nobody here, nor is a pod without labels
+    protected; and a pod that the API server is already disrupting costs nothing more.
+    """
+
+    def __init__(self, state: SchedulingState) -> None:
+        self._state = state
+        self._by_namespace: dict[str, list[PodDisruptionBudget]] = defaultdict(list)
+        for budget in state.cluster.budgets:
+            selector = budget.spec.selector
+            if selector is not None and not selector.is_empty:
+                self._by_namespace[budget.namespace].append(budget)
+
+    def split(self, pods: Iterable[int]) -> tuple[list[int], list[int]]:
+        """Pods whose eviction, in this order, a budget forbids; and the others."""
+        spent: dict[str, int] = defaultdict(int)
+        protected: list[int] = []
+        free: list[int] = []
+        for pod in pods:
+            forbidden = False
+            for budget in self._of(pod):
+                spent[budget.key] += 1
+                forbidden |= spent[budget.key] > (budget.status.disruptions_allowed or 0)
+            (protected if forbidden else free).append(pod)
+        return protected, free
+
+    def _of(self, index: int) -> list[PodDisruptionBudget]:
+        pod = self._state.pod(index)
+        if not pod.labels:
+            return []
+        return [
+            budget
+            for budget in self._by_namespace.get(pod.namespace, ())
+            if budget.spec.selector is not None
+            and budget.spec.selector.matches(pod.labels)
+            and pod.name not in budget.status.disrupted_pods
+        ]

@@ -1,0 +1,45 @@
+"""ImageLocality: nodes that have the pod's images already are preferred.
+
+An image counts with its size, scaled by the share of nodes that have it, so that pods don't pile up
+on the first node that pulled it.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from planner.cluster.groups import PodGroup
+from planner.scheduler.framework import MAX_NODE_SCORE, StaticScore
+from planner.scheduler.images import NOWHERE
+from planner.scheduler.state import SchedulingState
+
+MIB = 1024 * 1024
+MIN_THRESHOLD = 23 * MIB
+MAX_CONTAINER_THRESHOLD = 1000 * MIB
+
+
+class ImageLocality:
+    """`status.images` of nodes."""
+
+    name: ClassVar[str] = "ImageLocality"
+
+    def pre_score(self, state: SchedulingState, group: PodGroup) -> StaticScore:
+        """Sum of scaled sizes, clamped between 23 MiB and 1000 MiB per container."""
+        containers = (*group.spec.init_containers, *group.spec.containers)
+        total = np.zeros(len(state.cluster.nodes), np.int64)
+        for container in containers:
+            size, nodes = state.images.get(normalised(container.image), NOWHERE)
+            share = len(nodes) / max(1, len(state.cluster.nodes))
+            total[nodes] += int(float(size) * share)
+        highest = MAX_CONTAINER_THRESHOLD * len(containers)
+        total = np.clip(total, MIN_THRESHOLD, max(highest, MIN_THRESHOLD))
+        return StaticScore(
+            MAX_NODE_SCORE * (total - MIN_THRESHOLD) // max(1, highest - MIN_THRESHOLD)
+        )
+
+
+def normalised(image: str) -> str:
+    """A name without a tag means `:latest`."""
+    return image if image.rfind(":") > image.rfind("/") else f"{image}:latest"

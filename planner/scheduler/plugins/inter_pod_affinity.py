@@ -1,0 +1,316 @@
+"""InterPodAffinity: pods that want to be near or away from other pods, and the others' wishes.
+
+Required terms refuse nodes: the pod's affinity, its anti-affinity, and the anti-affinity of the
+pods that run already (symmetry). Preferred terms of both sides give and take points. Terminating
+pods count like all others.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from models.affinity import PodAffinityTerm
+from models.scheduler_args import InterPodAffinityArgs
+from planner.cluster.groups import PodGroup
+from planner.cluster.matching import TermScope
+from planner.cluster.topology import IntArray, Topology
+from planner.scheduler.changes import Changes, GroupSet
+from planner.scheduler.framework import (
+    MAX_NODE_SCORE,
+    PASS,
+    SKIP,
+    UNRESOLVABLE,
+    UNSCHEDULABLE,
+    Change,
+    Filter,
+    PreFilterResult,
+    Status,
+)
+from planner.scheduler.state import SchedulingState
+
+REASON_AFFINITY = "node(s) didn't match pod affinity rules"
+REASON_ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules"
+REASON_EXISTING = "node(s) didn't satisfy existing pods anti-affinity rules"
+
+_AFFINITY, _ANTI_AFFINITY, _EXISTING = 1, 2, 3
+
+
+class InterPodAffinity:
+    """`podAffinity` and `podAntiAffinity`."""
+
+    name: ClassVar[str] = "InterPodAffinity"
+
+    def __init__(self, args: InterPodAffinityArgs) -> None:
+        self._hard_weight = args.hard_pod_affinity_weight
+        self._ignore_others = args.ignore_preferred_terms_of_existing_pods
+
+    def pre_filter(self, state: SchedulingState, group: PodGroup) -> PreFilterResult:
+        """Refuse by the pod's affinity, then its anti-affinity, then that of running pods."""
+        required = group.spec.affinity.pod_affinity.required
+        apart = group.spec.affinity.pod_anti_affinity.required
+        others = _terms_of_others(state, group, _required_anti_affinity)
+        if not required and not apart and not others:
+            return SKIP
+        return PreFilterResult(_AffinityFilter(state, group, required, apart, others))
+
+    def pre_score(self, state: SchedulingState, group: PodGroup) -> _AffinityScore | None:
+        """Weights of matching terms: the pod's preferred ones, and those of running pods."""
+        affinity = group.spec.affinity
+        own = affinity.pod_affinity.preferred or affinity.pod_anti_affinity.preferred
+        if self._ignore_others and not own:
+            return None
+        weights = _Weights(state)
+        for sign, terms in ((1, affinity.pod_affinity), (-1, affinity.pod_anti_affinity)):
+            for weighted in terms.preferred:
+                term = weighted.pod_affinity_term
+                for other in _matched_groups(state, term, group.namespace):
+                    weights.add(other, term.topology_key, sign * weighted.weight)
+        for other, term, weight in _wishes_of_others(state, group, self._hard_weight):
+            weights.add(other, term.topology_key, weight)
+        return _AffinityScore(weights) if weights else None
+
+
+def _matched_groups(
+    state: SchedulingState, term: PodAffinityTerm, namespace: str
+) -> frozenset[int]:
+    """The groups that a term carried by a pod of `namespace` is about."""
+    index = state.cluster.group_index
+    scope = TermScope.of(term, namespace)
+    names = scope.among(index.namespaces, state.cluster.namespaces)
+    return frozenset(index.matching(term.label_selector, names).tolist())
+
+
+def _matches(state: SchedulingState, term: PodAffinityTerm, owner: PodGroup, pod: PodGroup) -> bool:
+    """Whether a term of a running pod (`owner`) is about the incoming one."""
+    labels = state.cluster.namespaces.get(pod.namespace, {})
+    return (
+        TermScope.of(term, owner.namespace).covers(pod.namespace, labels)
+        and term.label_selector is not None
+        and term.label_selector.matches(pod.labels)
+    )
+
+
+def _required_anti_affinity(group: PodGroup) -> Sequence[PodAffinityTerm]:
+    return group.spec.affinity.pod_anti_affinity.required
+
+
+def _terms_of_others(
+    state: SchedulingState,
+    group: PodGroup,
+    terms_of: Callable[[PodGroup], Sequence[PodAffinityTerm]],
+) -> list[tuple[int, PodAffinityTerm]]:
+    """(group, term) of every group whose term is about the incoming pod."""
+    return [
+        (other.index, term)
+        for other in state.groups_with_affinity
+        for term in terms_of(other)
+        if _matches(state, term, other, group)
+    ]
+
+
+def _wishes_of_others(
+    state: SchedulingState, group: PodGroup, hard_weight: int
+) -> Iterable[tuple[int, PodAffinityTerm, int]]:
+    """(group, term, weight) of running pods about the incoming one; hard affinity counts, too."""
+    for other in state.groups_with_affinity:
+        affinity = other.spec.affinity
+        wishes = [(t, hard_weight) for t in affinity.pod_affinity.required if hard_weight > 0]
+        wishes += [(w.pod_affinity_term, w.weight) for w in affinity.pod_affinity.preferred]
+        wishes += [(w.pod_affinity_term, -w.weight) for w in affinity.pod_anti_affinity.preferred]
+        for term, weight in wishes:
+            if _matches(state, term, other, group):
+                yield other.index, term, weight
+
+
+class _DomainCounts:
+    """Pods of chosen groups per domain of one topology."""
+
+    def __init__(self, state: SchedulingState, topology: Topology, times: dict[int, int]) -> None:
+        self.topology = topology
+        self._times = times
+        self._groups = GroupSet(times)
+        self._factors = np.array([times[group] for group in self._groups.ids.tolist()], np.int64)
+        self._room = np.zeros(len(topology.domains) + 1, np.int64)
+        self.counts = self._room[:-1]
+        per_node = np.zeros(len(state.cluster.nodes), np.int64)
+        for factor in sorted(set(times.values())):
+            chosen = np.array([group for group in times if times[group] == factor], np.int64)
+            per_node += factor * state.counts_by_node(chosen, terminating=True)
+        labelled = topology.domain_of >= 0
+        np.add.at(self.counts, topology.domain_of[labelled], per_node[labelled])
+
+    def add_all(self, changes: Changes) -> None:
+        """Count pods that came or went."""
+        found = self._groups.among(changes.groups)
+        if len(found):
+            factors = self._factors[np.searchsorted(self._groups.ids, changes.groups[found])]
+            domains = self.topology.domain_of[changes.nodes[found]]
+            # Nodes without the label have domain -1, the last place, which nobody reads.
+            np.add.at(self._room, domains, factors * changes.deltas[found])
+
+    def add(self, change: Change) -> None:
+        """Count one pod along, in a what-if."""
+        factor = self._times.get(change.group, 0)
+        domain = self.topology.domain_of[change.node]
+        if factor and domain >= 0:
+            self.counts[domain] += factor * change.delta
+
+    def at(self, node: int) -> int:
+        """The count in the node's domain; -1 if it lacks the label."""
+        domain = self.topology.domain_of[node]
+        return int(self.counts[domain]) if domain >= 0 else -1
+
+    def per_node(self) -> IntArray:
+        """The count in each node's domain; -1 for nodes without the label."""
+        return np.append(self.counts, -1)[self.topology.domain_of]
+
+
+def _counters(
+    state: SchedulingState, chosen: Iterable[tuple[int, str, int]]
+) -> dict[str, _DomainCounts]:
+    """One counter per topology key over (group, key, factor)."""
+    by_key: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+    for group, key, factor in chosen:
+        by_key[key][group] += factor
+    return {
+        key: _DomainCounts(state, state.cluster.topology(key), dict(times))
+        for key, times in by_key.items()
+    }
+
+
+class _AffinityFilter(Filter):
+    def __init__(
+        self,
+        state: SchedulingState,
+        group: PodGroup,
+        required: Sequence[PodAffinityTerm],
+        apart: Sequence[PodAffinityTerm],
+        others: list[tuple[int, PodAffinityTerm]],
+    ) -> None:
+        self._size = len(state.cluster.nodes)
+        matched = [_matched_groups(state, term, group.namespace) for term in required]
+        mates = frozenset.intersection(*matched) if matched else frozenset()
+        keys = sorted({term.topology_key for term in required})
+        near = _counters(state, ((mate, key, 1) for mate in mates for key in keys))
+        self._near = [
+            near.get(key) or _DomainCounts(state, state.cluster.topology(key), {}) for key in keys
+        ]
+        self._may_start = group.index in mates
+        self._apart = _counters(
+            state,
+            (
+                (rival, term.topology_key, 1)
+                for term in apart
+                for rival in _matched_groups(state, term, group.namespace)
+            ),
+        )
+        self._existing = _counters(state, ((other, t.topology_key, 1) for other, t in others))
+
+    def verdicts(self) -> IntArray:
+        """Affinity first, then anti-affinity, then the anti-affinity of running pods."""
+        verdicts = np.zeros(self._size, np.int64)
+        for counters, verdict in ((self._existing, _EXISTING), (self._apart, _ANTI_AFFINITY)):
+            for counter in counters.values():
+                verdicts[counter.per_node() > 0] = verdict
+        if self._near:
+            verdicts[~self._near_mates()] = _AFFINITY
+        return verdicts
+
+    def verdict_at(self, node: int) -> int:
+        """The same for one node."""
+        if self._near and min(counter.at(node) for counter in self._near) < self._enough():
+            return _AFFINITY
+        for counters, verdict in ((self._apart, _ANTI_AFFINITY), (self._existing, _EXISTING)):
+            if any(counter.at(node) > 0 for counter in counters.values()):
+                return verdict
+        return PASS
+
+    def _near_mates(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Every term's domain has a pod that matches all terms; the first of a group may start it.
+
+        That exception holds only while no pod anywhere matches, and the node has all the labels.
+        """
+        fewest = np.min([counter.per_node() for counter in self._near], axis=0)
+        near: np.ndarray[tuple[int], np.dtype[np.bool_]] = fewest >= self._enough()
+        return near
+
+    def _enough(self) -> int:
+        """How many mates each domain needs: 1, or 0 for the first pod of its own group."""
+        starts = self._may_start and not any(counter.counts.any() for counter in self._near)
+        return 0 if starts else 1
+
+    def status(self, verdict: int) -> Status:
+        """Missing mates can't be helped by preemption, rivals can."""
+        name = InterPodAffinity.name
+        if verdict == _AFFINITY:
+            return Status(name, UNRESOLVABLE, (REASON_AFFINITY,))
+        reason = REASON_ANTI_AFFINITY if verdict == _ANTI_AFFINITY else REASON_EXISTING
+        return Status(name, UNSCHEDULABLE, (reason,))
+
+    def apply(self, changes: Changes) -> None:
+        """Count along."""
+        for counter in (*self._near, *self._apart.values(), *self._existing.values()):
+            counter.add_all(changes)
+
+    def dry_run(self, change: Change) -> None:
+        """Count along."""
+        for counter in (*self._near, *self._apart.values(), *self._existing.values()):
+            counter.add(change)
+
+
+class _Weights:
+    """Summed weights per group and topology key."""
+
+    def __init__(self, state: SchedulingState) -> None:
+        self.state = state
+        self._items: list[tuple[int, str, int]] = []
+
+    def add(self, group: int, key: str, weight: int) -> None:
+        """A term of this weight relates the incoming pod to a group."""
+        self._items.append((group, key, weight))
+
+    def __bool__(self) -> bool:
+        return bool(self._items)
+
+    def counters(self) -> dict[str, _DomainCounts]:
+        """Weighted counts per key."""
+        return _counters(self.state, self._items)
+
+    def presence(self) -> dict[str, _DomainCounts]:
+        """How many relations there are per key, whatever their weights."""
+        return _counters(self.state, ((group, key, 1) for group, key, _ in self._items))
+
+
+class _AffinityScore:
+    def __init__(self, weights: _Weights) -> None:
+        self._counters = list(weights.counters().values())
+        self._presence = list(weights.presence().values())
+
+    def active(self) -> bool:
+        """Whether any running pod is related to this one; otherwise the plugin skips scoring."""
+        return any(counter.counts.any() for counter in self._presence)
+
+    def scores(self, feasible: IntArray) -> IntArray:
+        """The sum of weights over the node's domains."""
+        total = np.zeros(len(feasible), np.int64)
+        for counter in self._counters:
+            domain = counter.topology.domain_of[feasible]
+            total += np.append(counter.counts, 0)[domain]
+        return total
+
+    def normalise(self, raw: IntArray, feasible: IntArray) -> IntArray:
+        """int(100 x (score - min) / (max - min)); all 0 if they are equal."""
+        lowest, highest = int(raw.min()), int(raw.max())
+        if highest == lowest:
+            return np.zeros_like(raw)
+        scaled = MAX_NODE_SCORE * ((raw - lowest) / float(highest - lowest))
+        return scaled.astype(np.int64)
+
+    def apply(self, changes: Changes) -> None:
+        """Count along."""
+        for counter in (*self._counters, *self._presence):
+            counter.add_all(changes)

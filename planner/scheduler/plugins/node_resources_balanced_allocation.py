@@ -1,0 +1,118 @@
+"""NodeResourcesBalancedAllocation: prefer nodes whose resources the pod uses more evenly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.scheduler_args import NodeResourcesBalancedAllocationArgs
+from planner.cluster.groups import PodGroup
+from planner.cluster.topology import IntArray
+from planner.scheduler.changes import Changes
+from planner.scheduler.framework import MAX_NODE_SCORE
+from planner.scheduler.plugins.node_resources_fit import is_scalar
+from planner.scheduler.state import SchedulingState
+
+FloatArray: TypeAlias = NDArray[np.float64]
+
+
+class NodeResourcesBalancedAllocation:
+    """The standard deviation of the used fractions, with and without the pod."""
+
+    name: ClassVar[str] = "NodeResourcesBalancedAllocation"
+
+    def __init__(self, args: NodeResourcesBalancedAllocationArgs) -> None:
+        self._resources = tuple(resource.name for resource in args.resources)
+
+    def pre_score(self, state: SchedulingState, group: PodGroup) -> _BalancedScore | None:
+        """Pods that request none of the resources are not scored."""
+        wanted = {name: group.spec.requests.get(name, 0) for name in self._resources}
+        if not any(wanted.values()):
+            return None
+        known = state.cluster.resources.index
+        columns = [
+            (known[name], amount)
+            for name, amount in wanted.items()
+            if name in known and (amount > 0 or not is_scalar(name))
+        ]
+        return _BalancedScore(state, columns)
+
+
+class _BalancedScore:
+    def __init__(self, state: SchedulingState, columns: list[tuple[int, int]]) -> None:
+        self._state = state
+        self._columns = columns
+        self._scores = self._judge(state.all_nodes)
+
+    def _judge(self, nodes: IntArray) -> IntArray:
+        """50 + (50 + with - without) / 2, truncated."""
+        allocatable = self._state.cluster.resources.allocatable
+        resources = [
+            (self._state.used[nodes, column], allocatable[nodes, column], wanted)
+            for column, wanted in self._columns
+        ]
+        without = _balance([(used, offered) for used, offered, _ in resources])
+        filled = _balance([(used + wanted, offered) for used, offered, wanted in resources])
+        half = MAX_NODE_SCORE // 2
+        scores: IntArray = half + np.trunc((half + filled - without) / 2).astype(np.int64)
+        return scores
+
+    def active(self) -> bool:
+        """Always."""
+        return True
+
+    def scores(self, feasible: IntArray) -> IntArray:
+        """Between 0 and 100 already."""
+        return self._scores[feasible]
+
+    def normalise(self, raw: IntArray, feasible: IntArray) -> IntArray:
+        """Nothing to do."""
+        return raw
+
+    def apply(self, changes: Changes) -> None:
+        """Only the nodes that changed are scored again."""
+        self._scores[changes.touched] = self._judge(changes.touched)
+
+
+def _balance(resources: Sequence[tuple[IntArray, IntArray]]) -> IntArray:
+    """int((1 - std) x 100) of the used fractions; resources the node lacks don't count.
+
+    `resources` are (requested, allocatable) over nodes.
+    """
+    present = [allocatable > 0 for _, allocatable in resources]
+    fractions = [
+        np.where(has, np.minimum(requested / np.maximum(allocatable, 1), 1.0), 0.0)
+        for has, (requested, allocatable) in zip(present, resources, strict=True)
+    ]
+    if len(resources) == 2:
+        deviation = np.where(present[0] & present[1], _of_two(*fractions), 0.0)
+    else:
+        deviation = _of_many(np.array(fractions), np.array(present))
+    return ((1 - deviation) * MAX_NODE_SCORE).astype(np.int64)
+
+
+def _of_two(one: FloatArray, other: FloatArray) -> FloatArray:
+    """The deviation of two numbers is half of their distance; kube-scheduler computes it so."""
+    return np.abs((one - other) / 2)
+
+
+def _of_many(fractions: FloatArray, present: NDArray[np.bool_]) -> FloatArray:
+    """By node over resources; summed in the order of the resources, as the scheduler sums."""
+    count = present.sum(axis=0)
+    total = np.zeros(fractions.shape[1])
+    for column in fractions:
+        total += column
+    mean = total / np.maximum(count, 1)
+    squares = np.zeros(fractions.shape[1])
+    for column, counts in zip(fractions, present, strict=True):
+        squares += np.where(counts, (column - mean) ** 2, 0.0)
+    deviation: FloatArray = np.sqrt(squares / np.maximum(count, 1))
+    highest = np.where(present, fractions, -np.inf).max(axis=0, initial=-np.inf)
+    lowest = np.where(present, fractions, np.inf).min(axis=0, initial=np.inf)
+    two = count == 2
+    deviation[two] = _of_two(highest[two], lowest[two])
+    deviation[count < 2] = 0.0
+    return deviation

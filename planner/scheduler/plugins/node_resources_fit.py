@@ -1,0 +1,234 @@
+"""NodeResourcesFit: the pod's requests must fit, and how full a node gets decides its score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from models.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
+from models.scheduler_args import NodeResourcesFitArgs, ResourceSpec, UtilizationShapePoint
+from planner.cluster.groups import PodGroup
+from planner.cluster.topology import IntArray
+from planner.scheduler.changes import Changes
+from planner.scheduler.framework import (
+    MAX_NODE_SCORE,
+    UNRESOLVABLE,
+    UNSCHEDULABLE,
+    Change,
+    Filter,
+    PreFilterResult,
+    Status,
+)
+from planner.scheduler.state import SchedulingState
+
+TOO_MANY_PODS = "Too many pods"
+INSUFFICIENT = "Insufficient {}"
+
+_CUSTOM_SCORE_SCALE = MAX_NODE_SCORE // 10
+"""Shape points of RequestedToCapacityRatio go from 0 to 10."""
+
+
+class NodeResourcesFit:
+    """Requests against allocatable resources."""
+
+    name: ClassVar[str] = "NodeResourcesFit"
+
+    def __init__(self, args: NodeResourcesFitArgs) -> None:
+        self._args = args
+
+    def pre_filter(self, state: SchedulingState, group: PodGroup) -> PreFilterResult:
+        """Refuse nodes without room; preemption can't help a request above the whole node."""
+        columns = [
+            (state.cluster.resources.column(name), name)
+            for name, amount in sorted(group.spec.requests.items())
+            if amount > 0 and name != PODS and not self._ignored(name)
+        ]
+        return PreFilterResult(_FitFilter(state, group, columns))
+
+    def pre_score(self, state: SchedulingState, group: PodGroup) -> _FitScore:
+        """Score by the configured strategy over the configured resources."""
+        strategy = self._args.scoring_strategy
+        shape = strategy.requested_to_capacity_ratio
+        rule = _rule(strategy.type, shape.shape if shape else ())
+        return _FitScore(state, group, strategy.resources, rule)
+
+    def _ignored(self, resource: str) -> bool:
+        return is_extended(resource) and (
+            resource in self._args.ignored_resources
+            or resource.partition("/")[0] in self._args.ignored_resource_groups
+        )
+
+
+def is_extended(resource: str) -> bool:
+    """A resource outside of Kubernetes' own domain, such as nvidia.com/gpu."""
+    prefix, slash, _ = resource.rpartition("/")
+    native = prefix == "kubernetes.io" or prefix.endswith(".kubernetes.io")
+    return bool(slash) and not native and not resource.startswith("requests.")
+
+
+def is_scalar(resource: str) -> bool:
+    """Anything but cpu, memory, ephemeral-storage and pods."""
+    return resource not in (CPU, MEMORY, EPHEMERAL_STORAGE, PODS)
+
+
+class _FitFilter(Filter):
+    """Verdict: one bit for `pods`, one per resource that is short, one for unresolvable."""
+
+    def __init__(
+        self, state: SchedulingState, group: PodGroup, columns: Sequence[tuple[int, str]]
+    ) -> None:
+        self._state = state
+        self._pods = state.cluster.resources.column(PODS)
+        self._columns = np.array([column for column, _ in columns], np.int64)
+        self._names = [name for _, name in columns]
+        self._request = state.requests[group.index, self._columns]
+        self._bits = 2 << np.arange(len(columns), dtype=np.int64)
+        self._unresolvable = 2 << len(columns)
+        self._verdicts = self._judge(state.all_nodes)
+
+    def _judge(self, nodes: IntArray) -> IntArray:
+        """Per resource: requested > allocatable - used."""
+        allocatable = self._state.cluster.resources.allocatable[nodes]
+        used = self._state.used[nodes]
+        offered = allocatable[:, self._columns]
+        short = self._request > offered - used[:, self._columns]
+        hopeless = (short & (self._request > offered)).any(axis=1)
+        verdicts = short @ self._bits + hopeless * self._unresolvable
+        full = used[:, self._pods] + 1 > allocatable[:, self._pods]
+        judged: IntArray = verdicts + full
+        return judged
+
+    def verdicts(self) -> IntArray:
+        """All nodes."""
+        return self._verdicts
+
+    def status(self, verdict: int) -> Status:
+        """Every resource that is short, not only the first."""
+        reasons = [TOO_MANY_PODS] if verdict & 1 else []
+        reasons += [
+            INSUFFICIENT.format(name)
+            for bit, name in zip(self._bits.tolist(), self._names, strict=True)
+            if verdict & bit
+        ]
+        code = UNRESOLVABLE if verdict & self._unresolvable else UNSCHEDULABLE
+        return Status(NodeResourcesFit.name, code, tuple(sorted(reasons)))
+
+    def apply(self, changes: Changes) -> None:
+        """Only the nodes that changed are judged again."""
+        self._verdicts[changes.touched] = self._judge(changes.touched)
+
+    def verdict_at(self, node: int) -> int:
+        """Judged by what the state says now, which may be a what-if."""
+        return int(self._judge(np.array([node]))[0])
+
+    def dry_run(self, change: Change) -> None:
+        """The state counts along."""
+
+
+Rule = Callable[[IntArray, IntArray], IntArray]
+"""(requested, capacity) of one resource over nodes to its score; capacity is never 0."""
+
+
+def _least_allocated(requested: IntArray, capacity: IntArray) -> IntArray:
+    return np.where(requested > capacity, 0, (capacity - requested) * MAX_NODE_SCORE // capacity)
+
+
+def _most_allocated(requested: IntArray, capacity: IntArray) -> IntArray:
+    return np.minimum(requested, capacity) * MAX_NODE_SCORE // capacity
+
+
+def _requested_to_capacity(points: Sequence[UtilizationShapePoint]) -> Rule:
+    def score(requested: IntArray, capacity: IntArray) -> IntArray:
+        """A broken line over the utilisation in percent; beyond full counts as full."""
+        utilisation = np.where(requested > capacity, 100, requested * 100 // capacity)
+        result = np.full_like(utilisation, points[-1].score * _CUSTOM_SCORE_SCALE)
+        for i in range(len(points) - 1, -1, -1):
+            reached = utilisation <= points[i].utilization
+            result = np.where(reached, _segment(points, i, utilisation), result)
+        return result
+
+    return score
+
+
+def _segment(points: Sequence[UtilizationShapePoint], i: int, utilisation: IntArray) -> IntArray:
+    high = points[i].score * _CUSTOM_SCORE_SCALE
+    if i == 0:
+        return np.full_like(utilisation, high)
+    low = points[i - 1].score * _CUSTOM_SCORE_SCALE
+    width = points[i].utilization - points[i - 1].utilization
+    rise = (high - low) * (utilisation - points[i - 1].utilization)
+    segment: IntArray = low + np.sign(rise) * (np.abs(rise) // width)
+    return segment
+
+
+def _rule(strategy: str, points: Sequence[UtilizationShapePoint]) -> Rule:
+    if strategy == "LeastAllocated":
+        return _least_allocated
+    if strategy == "MostAllocated":
+        return _most_allocated
+    return _requested_to_capacity(points)
+
+
+class _FitScore:
+    def __init__(
+        self,
+        state: SchedulingState,
+        group: PodGroup,
+        resources: Sequence[ResourceSpec],
+        rule: Rule,
+    ) -> None:
+        self._state = state
+        self._rule = rule
+        self._ratio = rule not in (_least_allocated, _most_allocated)
+        wanted = group.spec.scored_requests
+        known = state.cluster.resources.index
+        self._resources = [
+            (resource, known[resource.name], wanted.get(resource.name, 0))
+            for resource in resources
+            if resource.name in known
+            and (wanted.get(resource.name, 0) > 0 or not is_scalar(resource.name))
+        ]
+        self._scores = self._judge(state.all_nodes)
+
+    def _judge(self, nodes: IntArray) -> IntArray:
+        """The weighted mean over the resources that the node has."""
+        total = np.zeros(len(nodes), np.int64)
+        weights = np.zeros(len(nodes), np.int64)
+        for resource, column, wanted in self._resources:
+            capacity = self._state.cluster.resources.allocatable[nodes, column]
+            requested = self._used(resource.name, column, nodes) + wanted
+            score = self._rule(requested, np.maximum(capacity, 1))
+            counts = (capacity > 0) & (score > 0) if self._ratio else capacity > 0
+            total += np.where(counts, score * resource.weight, 0)
+            weights += np.where(counts, resource.weight, 0)
+        divisor = np.maximum(weights, 1)
+        if self._ratio:
+            return np.where(weights > 0, np.floor(total / divisor + 0.5).astype(np.int64), 0)
+        return np.where(weights > 0, total // divisor, 0)
+
+    def _used(self, name: str, column: int, nodes: IntArray) -> IntArray:
+        """Silent containers count with their defaults for cpu and memory, the rest as requested."""
+        used: IntArray
+        if name in (CPU, MEMORY):
+            used = self._state.non_zero_used[nodes, 0 if name == CPU else 1]
+        else:
+            used = self._state.used[nodes, column]
+        return used
+
+    def active(self) -> bool:
+        """Always."""
+        return True
+
+    def scores(self, feasible: IntArray) -> IntArray:
+        """Between 0 and 100 already."""
+        return self._scores[feasible]
+
+    def normalise(self, raw: IntArray, feasible: IntArray) -> IntArray:
+        """Nothing to do."""
+        return raw
+
+    def apply(self, changes: Changes) -> None:
+        """Only the nodes that changed are scored again."""
+        self._scores[changes.touched] = self._judge(changes.touched)

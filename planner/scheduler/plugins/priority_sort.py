@@ -1,0 +1,12 @@
+"""PrioritySort: higher priority first, then who came earlier."""
+
+from __future__ import annotations
+
+from models.pod import Pod
+
+NAME = "PrioritySort"
+
+
+def sort_key(pod: Pod, arrival: float) -> tuple[int, float]:
+    """Smaller keys leave the queue first; `creationTimestamp` plays no role."""
+    return -pod.priority, arrival

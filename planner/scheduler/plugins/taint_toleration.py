@@ -1,0 +1,62 @@
+"""TaintToleration: NoSchedule and NoExecute taints refuse, PreferNoSchedule ones cost points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+import numpy as np
+
+from models.taints import HARD_EFFECTS, Taint, Toleration, first_untolerated
+from planner.cluster.groups import PodGroup
+from planner.cluster.topology import IntArray
+from planner.scheduler.framework import (
+    UNRESOLVABLE,
+    PreFilterResult,
+    StaticFilter,
+    StaticScore,
+    Status,
+    default_normalise,
+)
+from planner.scheduler.state import SchedulingState
+
+REASON = "node(s) had untolerated taint(s)"
+
+
+class TaintToleration:
+    """`spec.taints` of nodes against `spec.tolerations` of pods."""
+
+    name: ClassVar[str] = "TaintToleration"
+
+    def pre_filter(self, state: SchedulingState, group: PodGroup) -> PreFilterResult:
+        """Refuse nodes with a hard taint that the pod does not tolerate."""
+        tolerations = group.spec.tolerations
+        verdicts = _per_taints(
+            state, lambda taints: first_untolerated(taints, tolerations, HARD_EFFECTS) is not None
+        )
+        status = Status(self.name, UNRESOLVABLE, (REASON,))
+        return PreFilterResult(StaticFilter(verdicts, (status,)))
+
+    def pre_score(self, state: SchedulingState, group: PodGroup) -> _PreferNoSchedule:
+        """Count the soft taints that the pod does not tolerate; fewer are better."""
+        soft = [t for t in group.spec.tolerations if t.effect in ("", "PreferNoSchedule")]
+        return _PreferNoSchedule(_per_taints(state, lambda taints: _intolerable(taints, soft)))
+
+
+class _PreferNoSchedule(StaticScore):
+    def normalise(self, raw: IntArray, feasible: IntArray) -> IntArray:
+        """100 for the nodes with the fewest, by DefaultNormalizeScore in reverse."""
+        return default_normalise(raw, reverse=True)
+
+
+def _intolerable(taints: tuple[Taint, ...], tolerations: list[Toleration]) -> int:
+    return sum(
+        taint.effect == "PreferNoSchedule" and not any(t.tolerates(taint) for t in tolerations)
+        for taint in taints
+    )
+
+
+def _per_taints(state: SchedulingState, judge: Callable[[tuple[Taint, ...]], int]) -> IntArray:
+    """Nodes carry few distinct sets of taints: each is judged once."""
+    distinct, of_node = state.taint_sets
+    return np.array([int(judge(taints)) for taints in distinct], np.int64)[of_node]

@@ -1,0 +1,268 @@
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from planner import __version__
+from planner.cli import app
+from planner.cli.errors import UsageError
+from planner.cli.input import input_paths, require_nodes
+from planner.cluster import build_cluster
+from planner.examples import example_path
+from planner.sources.errors import SourceError
+from planner.sources.inventory import Inventory
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SKEW = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web-1}
+spec:
+  containers: [{name: web}]
+  topologySpreadConstraints:
+  - {maxSkew: 0, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}
+"""
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def run(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """planner as a user starts it."""
+    return subprocess.run(
+        [sys.executable, "-m", "planner", *arguments],
+        cwd=ROOT,
+        input=stdin,
+        capture_output=True,
+        check=False,
+    )
+
+
+def test_help_names_the_commands() -> None:
+    result = run("--help")
+    assert result.returncode == 0
+    assert b"inspect" in result.stdout
+    assert b"schema" in result.stdout
+    assert result.stderr == b""
+
+
+def test_no_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main([]) == 0
+    assert capsys.readouterr().out.startswith("Usage: planner")
+
+
+def test_the_version_is_the_package_s(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"planner {__version__}\n"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_get_their_completion(shell: str) -> None:
+    environment = {**os.environ, "_PLANNER_COMPLETE": f"source_{shell}"}
+    result = subprocess.run(
+        [sys.executable, "-m", "planner"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0
+    assert "planner" in result.stdout
+
+
+def test_example_list_names_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(["inspect", "--example", "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].split("  ")[0] == "docs-conflicting-constraints"
+
+
+def test_piped_objects_are_read_without_any_option() -> None:
+    data = example_path("zone-outage").read_bytes()
+    piped = run("inspect", stdin=data)
+    named = run("inspect", "-f", "-", stdin=data)
+    assert piped.returncode == named.returncode == 0
+    assert piped.stdout == named.stdout
+    assert b"excess 27" in piped.stdout
+    assert piped.stderr == b""
+
+
+def test_files_add_up(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    extra = tmp_path / "node.yaml"
+    extra.write_text("apiVersion: v1\nkind: Node\nmetadata: {name: extra}\n")
+    code = app.main(["inspect", "-f", str(extra), "--example", "zone-outage", "-o", "json"])
+    assert code == 0
+    assert json.loads(capsys.readouterr().out)["nodes"]["total"] == 13
+
+
+def test_results_go_to_stdout_and_progress_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(["inspect", "--example", "zone-outage", "-o", "name", "-v"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("deploy/api\n")
+    assert captured.err.startswith("read 12 nodes and 51 pods (")
+
+
+def test_a_schema_is_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(["schema", "inspection"]) == 0
+    assert json.loads(capsys.readouterr().out)["title"] == "Inspection"
+
+
+def test_schema_alone_names_the_kinds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.main(["schema"]) == 0
+    assert "Inspection" in capsys.readouterr().out.splitlines()
+
+
+def test_a_missing_file_is_answered_with_the_command_that_makes_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert app.main(["inspect", "-f", "cluster.json"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(
+        "error: can't read cluster.json: no such file\nhelp: kubectl get "
+    )
+
+
+def test_a_value_that_the_api_refuses_is_shown_with_its_place(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("web.yaml").write_text(SKEW)
+    assert app.main(["inspect", "-f", "web.yaml"]) == 1
+    assert capsys.readouterr().err == (
+        "error: maxSkew is 0; it must be at least 1\n"
+        "  --> web.yaml: Pod default/web-1 spec.topologySpreadConstraints[0].maxSkew\n"
+    )
+
+
+def test_broken_yaml_is_shown_with_line_and_column(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("web.yaml").write_text("kind: Pod\nmetadata:\n\tname: web\n")
+    assert app.main(["inspect", "-f", "web.yaml"]) == 1
+    assert capsys.readouterr().err.startswith(
+        "error: web.yaml is not valid YAML\n  --> web.yaml:3:1: "
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["inspec"], "error: no such command 'inspec'"),
+        (["inspect", "--bogus"], "error: no such option: --bogus"),
+        (["inspect", "-o", "xml"], "error: invalid value for '--output' / '-o': 'xml' is not one"),
+        (["inspect", "-f"], "error: option '-f' requires an argument"),
+        (
+            ["schema", "Inspecton"],
+            "error: there is no kind Inspecton\nhelp: did you mean Inspectio",
+        ),
+    ],
+)
+def test_usage_errors_exit_with_2(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    assert app.main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(message)
+    assert "help: " in captured.err
+
+
+def test_a_terminal_on_stdin_is_not_waited_for() -> None:
+    with pytest.raises(UsageError) as caught:
+        input_paths("planner inspect", None, None, terminal=True)
+    assert caught.value.message == "nothing to read: no -f, and stdin is a terminal"
+    assert caught.value.help == (
+        "planner inspect -f cluster.json, or pipe kubectl's output, or\n"
+        "try planner inspect --example docs-conflicting-constraints"
+    )
+
+
+def test_nothing_to_read_is_a_usage_error(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    assert app.main(["inspect"]) == 2
+    assert capsys.readouterr().err.startswith("error: nothing to read: no -f, and stdin is")
+
+
+def test_placing_needs_nodes() -> None:
+    with pytest.raises(SourceError) as caught:
+        require_nodes(build_cluster(Inventory()))
+    assert caught.value.render() == (
+        "error: the input has no nodes, so nothing can be placed\n"
+        "help: 0 pods were read; add: kubectl get nodes -o json"
+    )
+
+
+def break_reading(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    def read(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("planner.cli.inspect.read_cluster", read)
+
+
+def test_a_bug_is_one_line_and_a_hint(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_reading(monkeypatch, ZeroDivisionError("division\nby zero"))
+    assert app.main(["inspect"]) == 1
+    assert capsys.readouterr().err == (
+        "error: planner has a bug: ZeroDivisionError: division by zero\n"
+        "help: -v shows the traceback\n"
+    )
+
+
+def test_verbose_shows_the_traceback_of_a_bug(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_reading(monkeypatch, ZeroDivisionError("division by zero"))
+    assert app.main(["inspect", "-v"]) == 1
+    assert capsys.readouterr().err.startswith("Traceback (most recent call last):")
+
+
+def test_ctrl_c_exits_with_130(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_reading(monkeypatch, KeyboardInterrupt())
+    assert app.main(["inspect"]) == 130
+    assert capsys.readouterr().err == "Interrupted.\n"
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGPIPE"), reason="pipes end differently here")
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "planner", "inspect", "--example", "zone-outage", "-o", "json"],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    with process.stderr as stream:
+        assert stream.read() == b""
+    assert process.wait() == 141
+
+
+@pytest.mark.parametrize(("no_color", "coloured"), [("", True), ("1", False)])
+def test_errors_have_colours_on_terminals_only_if_wanted(
+    monkeypatch: pytest.MonkeyPatch, no_color: str, coloured: bool
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setenv("TERM", "xterm")
+    assert app.main(["inspect", "--example", "nope"]) == 1
+    assert ("\x1b[1;31merror:\x1b[0m" in terminal.getvalue()) == coloured
