@@ -23,6 +23,8 @@ from models.component_config import ComponentConfig, Int32, Percentage, Positive
 from models.scheduler_args import ARGS_BY_PLUGIN, OpaqueArgs, PluginArgs
 
 API_VERSION = "kubescheduler.config.k8s.io/v1"
+OLD_API_VERSION = "kubescheduler.config.k8s.io/v1beta3"
+"""What the documentation's examples still say; v1 took it over field by field."""
 DEFAULT_SCHEDULER_NAME = "default-scheduler"
 
 #: Fields that say how the process runs, not where pods go.
@@ -83,7 +85,7 @@ def _check_type(name: str, args: PluginArgs) -> None:
         raise FieldError(
             "kind", f"kind is {args.kind}; the arguments of {name} are of kind {name}Args"
         )
-    if args.api_version not in (None, API_VERSION):
+    if args.api_version not in (None, API_VERSION, OLD_API_VERSION):
         raise FieldError(
             "apiVersion", f"apiVersion is {args.api_version}; it must be {API_VERSION}"
         )
@@ -153,7 +155,7 @@ class KubeSchedulerConfiguration(ComponentConfig):
     A `percentageOfNodesToScore` of 0 means the adaptive share that shrinks with the cluster.
     """
 
-    api_version: Literal["kubescheduler.config.k8s.io/v1"]
+    api_version: Literal["kubescheduler.config.k8s.io/v1", "kubescheduler.config.k8s.io/v1beta3"]
     kind: Literal["KubeSchedulerConfiguration"]
     profiles: Annotated[
         tuple[KubeSchedulerProfile, ...], BeforeValidator(_one_profile_if_empty)

@@ -17,6 +17,7 @@ from models.scheduler_args import (
     PodTopologySpreadArgs,
 )
 from models.scheduler_config import KubeSchedulerConfiguration
+from models.scheduler_profile import resolve_profiles
 
 HEADER = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -70,7 +71,7 @@ def test_fields_about_the_process_are_accepted_and_forgotten() -> None:
 @pytest.mark.parametrize(
     "fields",
     [
-        pytest.param({"apiVersion": "kubescheduler.config.k8s.io/v1beta3"}, id="an old version"),
+        pytest.param({"apiVersion": "kubescheduler.config.k8s.io/v1beta1"}, id="an old version"),
         pytest.param({"kind": "Scheduler"}, id="another kind"),
         pytest.param({"percentageOfNodesToScore": 101}, id="more than all nodes"),
         pytest.param({"percentageOfNodesToscore": 50}, id="a misspelled field"),
@@ -320,3 +321,17 @@ def test_a_configuration_survives_writing_and_reading() -> None:
     config = with_args("NodeResourcesFit", shaped((0, 0), (100, 10)))
     written = config.model_dump(by_alias=True, exclude_none=True)
     assert KubeSchedulerConfiguration.model_validate(written) == config
+
+
+def test_the_documentations_default_constraints_are_read_in_their_old_version() -> None:
+    text = """
+    {"apiVersion": "kubescheduler.config.k8s.io/v1beta3", "kind": "KubeSchedulerConfiguration",
+     "profiles": [{"schedulerName": "default-scheduler", "pluginConfig": [
+       {"name": "PodTopologySpread", "args": {"defaultingType": "List", "defaultConstraints": [
+         {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone",
+          "whenUnsatisfiable": "ScheduleAnyway"}]}}]}]}
+    """
+    config = KubeSchedulerConfiguration.model_validate_json(text)
+    (profile,) = resolve_profiles(config)
+    (constraint,) = profile.args.pod_topology_spread.effective_constraints
+    assert (constraint.max_skew, constraint.hard) == (1, False)
