@@ -16,8 +16,8 @@ install: $(VENV)/.installed ## install planner into .venv
 
 dev: $(VENV)/.installed-dev ## install planner and the tools for working on it into .venv
 
-demo: install ## look at a cluster that ships with the package
-	$(BIN)/planner inspect --example zone-outage
+demo: install ## plan the way back after a zone outage, on a cluster that ships with the package
+	$(BIN)/planner solve --example zone-outage --rebalance
 
 test: lint types layers unit ## run all checks and tests
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from models.base import Document
 from models.diagnosis import Diagnosis
+from models.evictions import EvictionPlan
 from models.fleet_decision import FleetDecision, FleetDecisionList
 from models.inspection import Inspection
 from models.plan import Plan
@@ -21,6 +22,7 @@ DOCUMENTS: Mapping[str, type[Document]] = MappingProxyType(
             Simulation,
             Plan,
             Diagnosis,
+            EvictionPlan,
             FleetDecision,
             FleetDecisionList,
         )

@@ -92,6 +92,8 @@ class Step(Document):
 
     action: Action
     pod: str | None = None
+    uid: str | None = None
+    """Of a pod that is evicted, so that never another one of its name goes."""
     node: str | None = None
     from_: str | None = Field(default=None, alias="from")
     to: str | None = None

@@ -6,9 +6,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
+    from models.descheduler_policy import DeschedulerPolicy
+    from models.evictions import EvictionPlan
+    from models.fleet import Placement
+    from models.fleet_decision import FleetDecision
+    from models.plan import Plan
     from models.simulation import Simulation
     from planner.cluster import Cluster
+    from planner.evictions.suggest import EvictOptions
     from planner.scheduler.profile import Profile
+    from planner.solver.options import SolveOptions
+    from planner.solver.search import Report
+    from planner.sources.inventory import Inventory
 
 
 def load(paths: Sequence[str], stdin: BinaryIO | None = None) -> Cluster:
@@ -33,3 +42,54 @@ def simulate(
     options = SimulationOptions(seed=seed, preempt=preempt, sampling=sampling)
     document, _ = simulation_of(cluster, profiles, options)
     return document
+
+
+def solve(
+    cluster: Cluster,
+    options: SolveOptions | None = None,
+    profile: Profile | None = None,
+    progress: Report | None = None,
+) -> Plan:
+    """Where pods should go and in which steps; every step is checked by the scheduler's filters."""
+    from planner.planning.plan import make_plan
+    from planner.scheduler.profile import default_profile
+    from planner.solver.options import SolveOptions
+
+    return make_plan(cluster, options or SolveOptions(), profile or default_profile(), progress)
+
+
+def evict(
+    cluster: Cluster,
+    options: EvictOptions | None = None,
+    profile: Profile | None = None,
+    *,
+    policies: Sequence[DeschedulerPolicy] = (),
+    progress: Report | None = None,
+) -> EvictionPlan:
+    """The fewest evictions after which kube-scheduler itself repairs what is broken."""
+    from planner.evictions.suggest import EvictOptions, suggest
+    from planner.scheduler.profile import default_profile
+
+    chosen, judged = options or EvictOptions(), profile or default_profile()
+    return suggest(cluster, chosen, judged, policies=policies, progress=progress)
+
+
+def load_fleet(paths: Sequence[str], stdin: BinaryIO | None = None) -> Inventory:
+    """Member clusters, placements and bindings from files, directories and standard input."""
+    from planner.sources.load import load_paths
+
+    return load_paths(paths, stdin)
+
+
+def fleet(
+    inventory: Inventory,
+    placements: Sequence[Placement] | None = None,
+    *,
+    now: int | None = None,
+    time_limit: float = 60.0,
+) -> tuple[FleetDecision, ...]:
+    """Which member clusters each placement gets, by Fleet and at best; all placements if None."""
+    from planner.fleet import fleet as fleets
+
+    chosen = fleets.placements(inventory) if placements is None else placements
+    return fleets.decide_placements(inventory, chosen, now, time_limit)

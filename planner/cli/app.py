@@ -22,7 +22,9 @@ from planner.cli.errors import (
     report_source_error,
     report_usage,
 )
+from planner.cli.evict import evict
 from planner.cli.explain import explain
+from planner.cli.fleet import fleet
 from planner.cli.inspect import inspect
 from planner.cli.schema import schema
 from planner.cli.session import Session
@@ -41,6 +43,8 @@ app.command()(inspect)
 app.command()(explain)
 app.command()(simulate)
 app.command()(solve)
+app.command()(evict)
+app.command()(fleet)
 app.command()(schema)
 
 

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from models.node import UNSCHEDULABLE_TAINT
 from models.pod import PodSpec
 from models.selectors import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from models.taints import HARD_EFFECTS, Taint, Toleration, first_untolerated
@@ -19,6 +20,8 @@ from planner.cluster.snapshot import Cluster
 from planner.cluster.topology import IntArray
 
 BoolArray: TypeAlias = NDArray[np.bool_]
+
+_CORDON = Taint(key=UNSCHEDULABLE_TAINT, effect="NoSchedule")
 
 
 class NodeRules:
@@ -31,6 +34,9 @@ class NodeRules:
         self._requirements: dict[NodeSelectorRequirement, BoolArray] = {}
         self._tolerations: dict[tuple[Toleration, ...], BoolArray] = {}
         self._taints, self._taints_of = _distinct_taints([n.spec.taints for n in cluster.nodes])
+        self._open = _frozen(
+            np.array([not node.spec.unschedulable for node in cluster.nodes], np.bool_)
+        )
 
     def affinity(self, spec: PodSpec) -> BoolArray:
         """Nodes that the NodeAffinity filter passes: nodeSelector and required node affinity."""
@@ -59,6 +65,11 @@ class NodeRules:
             found = _frozen(np.array(admitted, np.bool_)[self._taints_of])
             self._tolerations[tolerations] = found
         return found
+
+    def uncordoned(self, tolerations: tuple[Toleration, ...]) -> BoolArray:
+        """Nodes that are not cordoned; all of them if the taint of a cordon is tolerated."""
+        tolerated = any(toleration.tolerates(_CORDON) for toleration in tolerations)
+        return self._all if tolerated else self._open
 
     def labelled(self, key: str) -> BoolArray:
         """Nodes that have the label."""

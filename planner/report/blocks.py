@@ -91,7 +91,7 @@ class Listing:
     def markdown(self) -> str:
         """A list, the mark as code."""
         return "\n".join(
-            f"- `{mark}` {_escaped(name)} {_escaped(remark)}".rstrip()
+            f"- `{mark}` {_escaped(name.strip())} {_escaped(remark)}".rstrip()
             for mark, name, remark in self.rows
         )
 
@@ -129,7 +129,9 @@ def _plain(block: Block) -> str:
 def markdown_text(blocks: Iterable[Block]) -> str:
     """The blocks as Markdown: one line per paragraph, all separated by empty lines."""
     parts = [
-        block.text.replace(NO_BREAK, " ") if isinstance(block, Paragraph) else block.markdown()
+        block.text.replace(NO_BREAK, " ").strip()
+        if isinstance(block, Paragraph)
+        else block.markdown()
         for block in blocks
         if not isinstance(block, Gap)
     ]
@@ -157,8 +159,8 @@ def write_terminal(blocks: Sequence[Block], stream: TextIO) -> None:
 
 
 def _styles(block: Table | Listing) -> tuple[Style, ...]:
-    plain: tuple[Style, ...] = ("",) * len(block.rows)
-    return block.styles or plain
+    nothing: Style = ""
+    return block.styles or (nothing,) * len(block.rows)
 
 
 def _rich_table(block: Table) -> RichTable:

@@ -14,3 +14,15 @@ class Output(StrEnum):
     YAML = "yaml"
     NAME = "name"
     MARKDOWN = "markdown"
+
+
+class PlanOutput(StrEnum):
+    """The same for results that can be carried out: `script` is a shell script that does so."""
+
+    TABLE = "table"
+    WIDE = "wide"
+    JSON = "json"
+    YAML = "yaml"
+    NAME = "name"
+    MARKDOWN = "markdown"
+    SCRIPT = "script"

@@ -24,6 +24,11 @@ def name_some(names: Sequence[str]) -> str:
     return shown if len(names) <= NAMED else f"{shown} and {len(names) - NAMED} more"
 
 
+def all_of(names: Sequence[str]) -> str:
+    """`api`, `api and web`, `api, auth and web`."""
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+
+
 def short_key(topology_key: str) -> str:
     """`zone` for `topology.kubernetes.io/zone`."""
     return topology_key.rpartition("/")[2]

@@ -18,6 +18,7 @@ from planner.cluster.groups import PodGroup
 from planner.cluster.node_rules import NodeRules
 from planner.cluster.resources import sum_by
 from planner.cluster.topology import IntArray
+from planner.scheduler.carried_terms import CarriedTerms
 from planner.scheduler.changes import ChangeLog
 from planner.scheduler.framework import Change
 from planner.scheduler.images import ImageIndex, image_index
@@ -80,17 +81,9 @@ class SchedulingState:
         return image_index(self.cluster)
 
     @cached_property
-    def groups_with_affinity(self) -> tuple[PodGroup, ...]:
-        """Groups whose pods have rules about other pods."""
-        return tuple(
-            group
-            for group in self.cluster.groups
-            for affinity in (group.spec.affinity,)
-            if affinity.pod_affinity.required
-            or affinity.pod_affinity.preferred
-            or affinity.pod_anti_affinity.required
-            or affinity.pod_anti_affinity.preferred
-        )
+    def carried_terms(self) -> CarriedTerms:
+        """The rules of all groups about other pods."""
+        return CarriedTerms(self.cluster.groups)
 
     @cached_property
     def priorities(self) -> IntArray:

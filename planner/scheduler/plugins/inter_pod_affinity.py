@@ -8,7 +8,7 @@ pods count like all others.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +18,7 @@ from models.scheduler_args import InterPodAffinityArgs
 from planner.cluster.groups import PodGroup
 from planner.cluster.matching import TermScope
 from planner.cluster.topology import IntArray, Topology
+from planner.scheduler.carried_terms import CarriedTerm
 from planner.scheduler.changes import Changes, GroupSet
 from planner.scheduler.framework import (
     MAX_NODE_SCORE,
@@ -52,7 +53,7 @@ class InterPodAffinity:
         """Refuse by the pod's affinity, then its anti-affinity, then that of running pods."""
         required = group.spec.affinity.pod_affinity.required
         apart = group.spec.affinity.pod_anti_affinity.required
-        others = _terms_of_others(state, group, _required_anti_affinity)
+        others = [t for t in _terms_about(state, group) if t.apart and t.weight is None]
         if not required and not apart and not others:
             return SKIP
         return PreFilterResult(_AffinityFilter(state, group, required, apart, others))
@@ -69,9 +70,17 @@ class InterPodAffinity:
                 term = weighted.pod_affinity_term
                 for other in _matched_groups(state, term, group.namespace):
                     weights.add(other, term.topology_key, sign * weighted.weight)
-        for other, term, weight in _wishes_of_others(state, group, self._hard_weight):
-            weights.add(other, term.topology_key, weight)
+        for wish in _terms_about(state, group):
+            weight = self._weight(wish)
+            if weight:
+                weights.add(wish.owner, wish.term.topology_key, weight)
         return _AffinityScore(weights) if weights else None
+
+    def _weight(self, wish: CarriedTerm) -> int:
+        """What a running pod's term adds; required affinity counts, required distance does not."""
+        if wish.weight is not None:
+            return wish.weight
+        return 0 if wish.apart else self._hard_weight
 
 
 def _matched_groups(
@@ -84,46 +93,10 @@ def _matched_groups(
     return frozenset(index.matching(term.label_selector, names).tolist())
 
 
-def _matches(state: SchedulingState, term: PodAffinityTerm, owner: PodGroup, pod: PodGroup) -> bool:
-    """Whether a term of a running pod (`owner`) is about the incoming one."""
-    labels = state.cluster.namespaces.get(pod.namespace, {})
-    return (
-        TermScope.of(term, owner.namespace).covers(pod.namespace, labels)
-        and term.label_selector is not None
-        and term.label_selector.matches(pod.labels)
-    )
-
-
-def _required_anti_affinity(group: PodGroup) -> Sequence[PodAffinityTerm]:
-    return group.spec.affinity.pod_anti_affinity.required
-
-
-def _terms_of_others(
-    state: SchedulingState,
-    group: PodGroup,
-    terms_of: Callable[[PodGroup], Sequence[PodAffinityTerm]],
-) -> list[tuple[int, PodAffinityTerm]]:
-    """(group, term) of every group whose term is about the incoming pod."""
-    return [
-        (other.index, term)
-        for other in state.groups_with_affinity
-        for term in terms_of(other)
-        if _matches(state, term, other, group)
-    ]
-
-
-def _wishes_of_others(
-    state: SchedulingState, group: PodGroup, hard_weight: int
-) -> Iterable[tuple[int, PodAffinityTerm, int]]:
-    """(group, term, weight) of running pods about the incoming one; hard affinity counts, too."""
-    for other in state.groups_with_affinity:
-        affinity = other.spec.affinity
-        wishes = [(t, hard_weight) for t in affinity.pod_affinity.required if hard_weight > 0]
-        wishes += [(w.pod_affinity_term, w.weight) for w in affinity.pod_affinity.preferred]
-        wishes += [(w.pod_affinity_term, -w.weight) for w in affinity.pod_anti_affinity.preferred]
-        for term, weight in wishes:
-            if _matches(state, term, other, group):
-                yield other.index, term, weight
+def _terms_about(state: SchedulingState, group: PodGroup) -> Iterator[CarriedTerm]:
+    """The terms of all pods, running or not, that are about the incoming one."""
+    labels = state.cluster.namespaces.get(group.namespace, {})
+    return state.carried_terms.about(group, labels)
 
 
 class _DomainCounts:
@@ -189,7 +162,7 @@ class _AffinityFilter(Filter):
         group: PodGroup,
         required: Sequence[PodAffinityTerm],
         apart: Sequence[PodAffinityTerm],
-        others: list[tuple[int, PodAffinityTerm]],
+        others: Sequence[CarriedTerm],
     ) -> None:
         self._size = len(state.cluster.nodes)
         matched = [_matched_groups(state, term, group.namespace) for term in required]
@@ -208,7 +181,7 @@ class _AffinityFilter(Filter):
                 for rival in _matched_groups(state, term, group.namespace)
             ),
         )
-        self._existing = _counters(state, ((other, t.topology_key, 1) for other, t in others))
+        self._existing = _counters(state, ((t.owner, t.term.topology_key, 1) for t in others))
 
     def verdicts(self) -> IntArray:
         """Affinity first, then anti-affinity, then the anti-affinity of running pods."""

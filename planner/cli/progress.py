@@ -1,0 +1,53 @@
+"""How far a search has come, on one line of stderr that is written over; terminals only."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TextIO
+
+if TYPE_CHECKING:
+    from planner.solver.search import Progress
+
+WIDTH = 79
+EVERY = 0.1
+"""Seconds between two lines: nobody reads faster."""
+
+
+class ProgressLine:
+    """Called with every report of the search; gone without a trace in the end."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._shown = stream.isatty()
+        self._last = 0.0
+        self._written = False
+
+    def __call__(self, progress: Progress) -> None:
+        """Level, best, bound, gap and time."""
+        now = time.monotonic()
+        if self._shown and now - self._last >= EVERY:
+            self._last, self._written = now, True
+            self._stream.write(f"\r{text(progress):<{WIDTH}}")
+            self._stream.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._written:
+            self._stream.write(f"\r{'':<{WIDTH}}\r")
+            self._stream.flush()
+
+
+def text(progress: Progress) -> str:
+    """`moves: best 48, bound 41, gap 15%, 12s`."""
+    apart = abs(progress.best - progress.bound)
+    gap = -(-100 * apart // max(progress.best, progress.bound, 1))
+    said = f"{progress.level}: best {progress.best}, bound {progress.bound}, gap {gap}%"
+    return f"{said}, {progress.seconds:.0f}s"[:WIDTH]

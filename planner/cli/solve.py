@@ -1,0 +1,235 @@
+"""`planner solve`."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from planner.cli.errors import INTERRUPTED, UsageError, quiet_when_nobody_reads
+from planner.cli.input import input_paths, require_nodes
+from planner.cli.options import Example, Filenames, PlanFormat, Verbose
+from planner.cli.session import Session
+from planner.cli.simulate import IgnoredPlugins, SchedulerConfig
+from planner.report.formats import Output, PlanOutput
+
+if TYPE_CHECKING:
+    from models.plan import Plan
+    from planner.scheduler.profile import Profile
+    from planner.solver.options import SolveOptions
+
+NEGATIVE = 3
+UNDECIDED = 4
+
+
+class Prefer(StrEnum):
+    """What decides between plans that are equally good otherwise."""
+
+    BALANCE = "balance"
+    PACK = "pack"
+    NONE = "none"
+
+
+class MoveCost(StrEnum):
+    """What a move weighs."""
+
+    COUNT = "count"
+    PRIORITY = "priority"
+
+
+Rebalance = Annotated[
+    bool, typer.Option("--rebalance", help="Running pods may move, as few as possible.")
+]
+Relax = Annotated[
+    bool,
+    typer.Option(
+        "--relax", help="Break hard spread and inter-pod rules, as little as places everything."
+    ),
+]
+Preempt = Annotated[
+    bool, typer.Option("--preempt", help="Pods of lower priority may lose their place.")
+]
+Preferred = Annotated[
+    Prefer,
+    typer.Option("--prefer", help="Last of all: even utilisation, or fewest nodes in use."),
+]
+MaxMoves = Annotated[
+    int | None,
+    typer.Option("--max-moves", min=0, metavar="N", help="Move no more.", show_default=False),
+]
+Cost = Annotated[
+    MoveCost, typer.Option("--move-cost", help="Each move weighs 1, or more by priority.")
+]
+Movable = Annotated[
+    str | None,
+    typer.Option(
+        "--movable",
+        metavar="SELECTOR",
+        help="Only these pods may move, such as app=web or 'tier in (a,b)'.",
+        show_default=False,
+    ),
+]
+Immovable = Annotated[
+    str | None,
+    typer.Option(
+        "--immovable", metavar="SELECTOR", help="These pods may not move.", show_default=False
+    ),
+]
+BarePods = Annotated[
+    bool, typer.Option("--allow-bare-pods", help="Move pods that no controller brings back, too.")
+]
+LocalStorage = Annotated[
+    bool, typer.Option("--allow-local-storage", help="Move pods with local storage, too.")
+]
+MaxUnavailable = Annotated[
+    int | None,
+    typer.Option(
+        "--max-unavailable",
+        min=1,
+        metavar="N",
+        help="Have no more pods down at once; budgets hold in any case.",
+        show_default=False,
+    ),
+]
+TimeLimit = Annotated[
+    float,
+    typer.Option(
+        "--time-limit",
+        metavar="SECONDS",
+        help="When to stop looking for something better or a proof.",
+    ),
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, max=2**31 - 1, help="Of the search.")]
+Workers = Annotated[
+    int,
+    typer.Option("--workers", min=1, max=1024, help="Threads of the search; 1 repeats exactly."),
+]
+
+
+def solve(  # noqa: PLR0913, PLR0917 - the options of the command
+    context: typer.Context,
+    filenames: Filenames = None,
+    example: Example = None,
+    rebalance: Rebalance = False,
+    relax: Relax = False,
+    preempt: Preempt = False,
+    prefer: Preferred = Prefer.NONE,
+    max_moves: MaxMoves = None,
+    move_cost: Cost = MoveCost.COUNT,
+    movable: Movable = None,
+    immovable: Immovable = None,
+    allow_bare_pods: BarePods = False,
+    allow_local_storage: LocalStorage = False,
+    time_limit: TimeLimit = 60.0,
+    seed: Seed = 0,
+    workers: Workers = 1,
+    scheduler_config: SchedulerConfig = None,
+    ignored: IgnoredPlugins = None,
+    max_unavailable: MaxUnavailable = None,
+    output: PlanFormat = PlanOutput.TABLE,
+    verbose: Verbose = False,
+) -> int:
+    """Find where pods should go, all rules taken together.
+
+    Exit code 3 if a pod stays unplaced or a rule broken, 4 without a proof.
+
+    \b
+    planner solve -f cluster.json
+    planner solve -f cluster.json --rebalance -o json
+    planner solve --example zone-outage --rebalance
+    """
+    _check(rebalance=rebalance, time_limit=time_limit, max_moves=max_moves)
+    from planner.cli.selectors import parse_selector
+    from planner.cluster.movability import MovePolicy
+    from planner.solver.options import SolveOptions
+
+    options = SolveOptions(
+        rebalance=rebalance,
+        relax=relax,
+        preempt=preempt,
+        prefer=prefer.value,
+        max_moves=max_moves,
+        move_cost=move_cost.value,
+        policy=MovePolicy(bare_pods=allow_bare_pods, local_storage=allow_local_storage),
+        movable=None if movable is None else parse_selector("--movable", movable),
+        immovable=None if immovable is None else parse_selector("--immovable", immovable),
+        max_unavailable=max_unavailable,
+        time_limit=time_limit,
+        seed=seed,
+        workers=workers,
+    )
+    paths = input_paths(context.command_path, filenames, example, sys.stdin.isatty())
+    plan = _plan(context, paths, options, scheduler_config, ignored or [])
+    from planner.report import plan_table
+    from planner.report.emit import emit
+    from planner.report.evict_script import plan_script
+
+    with quiet_when_nobody_reads():
+        if output is PlanOutput.SCRIPT:
+            sys.stdout.write(plan_script(plan))
+        else:
+            emit(plan, Output(output.value), plan_table, sys.stdout)
+    return exit_code(plan)
+
+
+def exit_code(plan: Plan) -> int:
+    """0: all is placed and steady; otherwise a code that says why not."""
+    if plan.stopped == "interrupted":
+        return INTERRUPTED
+    if plan.status in ("feasible", "unknown"):
+        return UNDECIDED
+    if plan.status == "infeasible" or plan.unplaced or plan.violations or plan.broken:
+        return NEGATIVE
+    return 0
+
+
+def _check(*, rebalance: bool, time_limit: float, max_moves: int | None) -> None:
+    if not 0 < time_limit < float("inf"):
+        raise UsageError(f"--time-limit is {time_limit:g}; it must be above 0")
+    if max_moves is not None and not rebalance:
+        raise UsageError(
+            "--max-moves limits what --rebalance may move",
+            help="without --rebalance running pods stay; leave --max-moves out",
+        )
+
+
+def _plan(
+    context: typer.Context,
+    paths: list[str],
+    options: SolveOptions,
+    scheduler_config: str | None,
+    ignored: list[str],
+) -> Plan:
+    from planner.cli.progress import ProgressLine
+    from planner.cli.scheduler_config import read_profiles
+    from planner.cluster import build_cluster
+    from planner.planning.plan import make_plan
+    from planner.sources.load import load_paths
+
+    session = context.obj if isinstance(context.obj, Session) else Session()
+    inventory = load_paths(paths)
+    cluster = build_cluster(inventory)
+    session.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
+    require_nodes(cluster)
+    profile = default_profile_of(read_profiles(inventory, scheduler_config, ignored))
+    with ProgressLine(sys.stderr) as progress:
+        plan = make_plan(cluster, options, profile, progress)
+    session.tell(f"planned {len(plan.placements)} placements and moves: {plan.status}")
+    return plan
+
+
+def default_profile_of(profiles: tuple[Profile, ...]) -> Profile:
+    """The profile of pods that name no scheduler; pods of other schedulers are left aside."""
+    from models.pod import DEFAULT_SCHEDULER
+    from planner.sources.errors import SourceError
+
+    for profile in profiles:
+        if profile.resolved.scheduler_name == DEFAULT_SCHEDULER:
+            return profile
+    names = ", ".join(profile.resolved.scheduler_name for profile in profiles)
+    raise SourceError(
+        f"the scheduler configuration has no profile {DEFAULT_SCHEDULER}",
+        help=f"it has {names}; planner solve plans for {DEFAULT_SCHEDULER}",
+    )

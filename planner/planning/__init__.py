@@ -1,0 +1,1 @@
+"""From a wanted final state to steps that kube-scheduler takes."""

@@ -1,0 +1,158 @@
+"""From a cluster to a plan: solve, order, group into waves, check, write down."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from models.plan import Alternative, Plan
+from planner.cluster import Cluster
+from planner.planning.budgets import Allowances, allowances
+from planner.planning.decide import decide
+from planner.planning.decision import Decision
+from planner.planning.document import Outcome, plan_document
+from planner.planning.waves import Waves, guess_waves, plan_waves
+from planner.scheduler.plugins.inter_pod_affinity import InterPodAffinity
+from planner.scheduler.plugins.pod_topology_spread import PodTopologySpread
+from planner.scheduler.profile import Profile
+from planner.solver.options import SchedulerArgs, SolveOptions
+from planner.solver.problem import Problem, build_problem
+from planner.solver.search import Report, silent
+from planner.verify import Verification, check_final, check_steps
+
+RELAXED = frozenset({PodTopologySpread.name, InterPodAffinity.name})
+"""The filters that `--relax` does without."""
+TRIED = 2_000
+"""Up to this many pods times nodes, what --rebalance would reach is tried for the hint."""
+
+LOOKED_AT_TWICE = 1_000
+
+
+class PlanRefusedError(AssertionError):
+    """The independent checker refuses what was decided: a bug of planner, never shown as a plan."""
+
+
+def make_plan(
+    cluster: Cluster, options: SolveOptions, profile: Profile, progress: Report | None = None
+) -> Plan:
+    """The best plan, checked step by step by the scheduler that has to carry it out."""
+    report = progress or silent
+    outcome = plan_outcome(cluster, options, profile, report)
+    return plan_document(replace(outcome, alternatives=_alternatives(outcome, report)))
+
+
+def plan_outcome(
+    cluster: Cluster, options: SolveOptions, profile: Profile, progress: Report | None = None
+) -> Outcome:
+    """The same before it is written down: steps and pods by their indexes."""
+    return _outcome(_problem(cluster, options, profile), profile, progress or silent)
+
+
+def _problem(cluster: Cluster, options: SolveOptions, profile: Profile) -> Problem:
+    """What the scheduler's configuration adds to the pods' own rules counts for the solver, too."""
+    args = profile.resolved.args
+    scheduler = SchedulerArgs(
+        pod_topology_spread=args.pod_topology_spread,
+        node_affinity=args.node_affinity,
+        inter_pod_affinity=args.inter_pod_affinity,
+    )
+    return build_problem(cluster, replace(options, scheduler=scheduler))
+
+
+def _outcome(problem: Problem, profile: Profile, report: Report) -> Outcome:
+    judged = relaxed(profile) if problem.options.relax else profile
+    decision = decide(problem, judged, report)
+    cluster = problem.cluster
+    limits = allowances(cluster, problem.options.max_unavailable)
+    waves, checked = _checked(problem, judged, decision, limits)
+    final = check_final(cluster, checked.after, profile, displaced=_displaced(checked, problem))
+    if final.lost or final.overcommitted:
+        raise PlanRefusedError("the plan's final state has lost pods or overcommitted nodes")
+    return Outcome(
+        problem=problem,
+        profile=profile,
+        judged=judged,
+        decision=decision,
+        waves=waves,
+        allowances=limits,
+        steps=checked,
+        final=final,
+        while_terminating=_while_terminating(problem, judged, waves, checked),
+    )
+
+
+def relaxed(profile: Profile) -> Profile:
+    """The profile without the rules that `--relax` may break."""
+    kept = tuple(plugin for plugin in profile.filters if plugin.name not in RELAXED)
+    return replace(profile, filters=kept)
+
+
+def _checked(
+    problem: Problem, profile: Profile, decision: Decision, limits: Allowances
+) -> tuple[Waves, Verification]:
+    """Waves whose order is legal: a guess if it holds, otherwise waves that ask at every step.
+
+    What fails even then must never be seen.
+    """
+    cluster, steps, may_go = problem.cluster, decision.steps, _displaceable(problem)
+    guess = guess_waves(cluster, steps, limits)
+    if guess is not None:
+        checked = check_steps(cluster, guess.steps, profile, displaced=may_go)
+        if checked.good:
+            return guess, checked
+    waves = plan_waves(cluster, steps, limits, profile)
+    checked = check_steps(cluster, waves.steps, profile, displaced=may_go)
+    if checked.faults:
+        fault = checked.faults[0]
+        pod = problem.cluster.pods[fault.pod].key
+        node = problem.cluster.nodes[fault.node].name
+        raise PlanRefusedError(f"a step fails its check: {pod} on {node}: {fault.reason}")
+    return waves, checked
+
+
+def _displaceable(problem: Problem) -> list[int]:
+    """Running pods that may end without a node, which only `--preempt` allows."""
+    groups = problem.displaceable
+    return [pod for (g, _), pods in problem.movable.items() if g in groups for pod in pods]
+
+
+def _displaced(checked: Verification, problem: Problem) -> list[int]:
+    return [pod for pod in _displaceable(problem) if checked.after.node_of[pod] < 0]
+
+
+def _while_terminating(
+    problem: Problem, profile: Profile, waves: Waves, checked: Verification
+) -> bool | None:
+    """Whether the steps also hold while evicted pods are still there.
+
+    None if none is evicted, or if there are too many to look at everything twice.
+    """
+    if not 0 < checked.evictions <= LOOKED_AT_TWICE:
+        return None
+    may_go = _displaceable(problem)
+    return check_steps(
+        problem.cluster, waves.steps, profile, terminating=True, displaced=may_go
+    ).good
+
+
+def _alternatives(outcome: Outcome, report: Report) -> tuple[Alternative, ...]:
+    """What --rebalance would reach where something is left to wish for, tried if that is quick."""
+    options, cluster = outcome.problem.options, outcome.before
+    wanting = outcome.changed.unplaced or outcome.final.remaining
+    if options.rebalance or options.relax or options.preempt or not wanting:
+        return ()
+    if len(cluster.nodes) * len(cluster.pods) > TRIED:
+        return ()
+    problem = build_problem(cluster, replace(outcome.problem.options, rebalance=True))
+    other = plan_document(_outcome(problem, outcome.profile, report))
+    if other.status != "optimal":
+        return ()
+    moves = tuple(placement for placement in other.placements if placement.from_ is not None)
+    return (
+        Alternative(
+            option="--rebalance",
+            placed=len(outcome.changed.unplaced) - len(other.unplaced),
+            moved=len(moves),
+            excess=other.excess_after,
+            moves=moves,
+        ),
+    )

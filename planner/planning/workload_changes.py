@@ -1,0 +1,117 @@
+"""Counts per zone before and after, workload by workload."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from models.node import ZONE
+from models.plan import WorkloadChange
+from planner.cluster import Cluster
+from planner.cluster.owners import WorkloadRef
+from planner.cluster.spread import terminating
+from planner.cluster.topology import IntArray, Topology
+from planner.planning.budgets import Allowances
+
+PINNED = frozenset({"DaemonSet", "Node"})
+"""Workloads whose pods belong to their nodes: their counts say nothing."""
+
+
+@dataclass(frozen=True)
+class Changed:
+    """Pods that a plan places, moves, or leaves without a node."""
+
+    placed: tuple[int, ...]
+    moved: tuple[int, ...]
+    unplaced: tuple[int, ...]
+
+
+def workload_changes(
+    before: Cluster, after: Cluster, changed: Changed, allowances: Allowances
+) -> tuple[WorkloadChange, ...]:
+    """Every workload with pods that run or wait, by name; who is leaving is not counted."""
+    key = counted_key(before)
+    topology = None if key is None else before.topology(key)
+    live = (before.node_of >= 0) & ~terminating(before)
+    live[[*changed.placed, *changed.unplaced]] = True
+    groups: dict[WorkloadRef, list[int]] = {}
+    for group in np.unique(before.group_of[live]).tolist():
+        groups.setdefault(before.workloads[group], []).append(group)
+    tables = [_counts(cluster, topology) for cluster in (before, after)]
+    lists = (changed.placed, changed.moved, changed.unplaced)
+    numbers = [Counter(before.group_of[list(pods)].tolist()) for pods in lists]
+    return tuple(
+        _change(before, workload, members, topology, tables, numbers).model_copy(
+            update={"budget": allowances.budget_left(members)}
+        )
+        for workload, members in sorted(groups.items())
+        if workload.kind not in PINNED
+    )
+
+
+def counted_key(cluster: Cluster) -> str | None:
+    """The zone label; without it the key that most pods spread over by a hard rule, if any."""
+    if any(ZONE in node.labels for node in cluster.nodes):
+        return ZONE
+    keys = Counter(
+        constraint.topology_key
+        for group in cluster.groups
+        for constraint in group.spec.topology_spread_constraints
+        if constraint.hard
+    )
+    return min(keys, key=lambda key: (-keys[key], key), default=None)
+
+
+def _counts(cluster: Cluster, topology: Topology | None) -> IntArray:
+    """`counts[g, d]`, over the domains of the topology."""
+    size = 0 if topology is None else len(topology.domains)
+    counts = np.zeros((len(cluster.groups), size), np.int64)
+    if topology is not None:
+        pods = np.flatnonzero((cluster.node_of >= 0) & ~terminating(cluster))
+        domains = topology.domain_of[cluster.node_of[pods]]
+        inside = domains >= 0
+        np.add.at(counts, (cluster.group_of[pods][inside], domains[inside]), 1)
+    return counts
+
+
+def _change(
+    cluster: Cluster,
+    workload: WorkloadRef,
+    groups: list[int],
+    topology: Topology | None,
+    tables: list[IntArray],
+    numbers: list[Counter[int]],
+) -> WorkloadChange:
+    before, after = (table[groups].sum(axis=0).tolist() for table in tables)
+    placed, moved, unplaced = (sum(number[group] for group in groups) for number in numbers)
+    uneven = max(after, default=0) - min(after, default=0) > 1
+    return WorkloadChange(
+        workload=workload.short,
+        namespace=workload.namespace,
+        topology_key=None if topology is None else topology.key,
+        domains=() if topology is None else topology.domains,
+        before=tuple(before),
+        after=tuple(after),
+        placed=placed,
+        moved=moved,
+        unplaced=unplaced,
+        note=_note(cluster, groups, topology) if uneven and topology is not None else "",
+    )
+
+
+def _note(cluster: Cluster, groups: Iterable[int], topology: Topology) -> str:
+    """Why a workload may stay uneven."""
+    constraints = [
+        constraint
+        for group in groups
+        for constraint in cluster.groups[group].spec.topology_spread_constraints
+        if constraint.topology_key == topology.key
+    ]
+    if not constraints:
+        return "no spread rule"
+    if not any(constraint.hard for constraint in constraints):
+        return "ScheduleAnyway: not worth a move"
+    return ""

@@ -1,0 +1,1 @@
+"""One encoding per scheduling rule, named like the scheduler's plugin."""

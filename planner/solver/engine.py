@@ -1,0 +1,136 @@
+"""One call of CP-SAT: an objective, a hint, a limit; stopped by Ctrl-C with the best so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from ortools.sat.python import cp_model
+
+from planner.solver.linear import Linear
+from planner.solver.model import Model
+from planner.solver.options import SolveOptions
+
+RATE = 0.2
+"""Deterministic seconds of CP-SAT in a second of the time limit: about what a real one brings."""
+
+Watch = Callable[[int, int], None]
+"""Is told the best value and the bound whenever one of them improves."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Make an expression as small, or as large, as possible."""
+
+    expression: Linear
+    maximise: bool
+
+    @property
+    def sign(self) -> int:
+        """CP-SAT minimises."""
+        return -1 if self.maximise else 1
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a call found: all variables' values, none if there is no solution (so far)."""
+
+    values: list[int] | None
+    bound: int
+    complete: bool
+    """Whether the search came to its end: proven best, or proven to have no solution."""
+    time: float
+    """Deterministic, in the unit of the time limit."""
+    interrupted: bool
+
+
+def optimise(
+    model: Model,
+    goal: Goal,
+    *,
+    hint: Sequence[tuple[int, int]],
+    limit: float,
+    fix_hint: bool = False,
+    watch: Watch,
+) -> Outcome:
+    """Solve a model for a goal; with `fix_hint` only what the hint leaves open is decided."""
+    _pose(model, goal, hint)
+    solver = _solver(model.problem.options, limit)
+    solver.parameters.fix_variables_to_their_hinted_value = fix_hint
+    watcher = _Watcher(solver, goal, watch)
+    interrupted = _run(solver, model.cp, watcher)
+    response = solver.response_proto
+    status = response.status
+    found = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
+    return Outcome(
+        values=list(response.solution) if found else None,
+        bound=goal.expression.constant + goal.sign * int(response.inner_objective_lower_bound),
+        complete=status in (cp_model.OPTIMAL, cp_model.INFEASIBLE),
+        time=response.deterministic_time / RATE,
+        interrupted=interrupted,
+    )
+
+
+def _pose(model: Model, goal: Goal, hint: Sequence[tuple[int, int]]) -> None:
+    proto = model.cp.proto
+    proto.clear_objective()
+    proto.objective.vars.extend(goal.expression.vars)
+    proto.objective.coeffs.extend([goal.sign * c for c in goal.expression.coeffs])
+    proto.clear_solution_hint()
+    proto.solution_hint.vars.extend([variable for variable, _ in hint])
+    proto.solution_hint.values.extend([value for _, value in hint])
+
+
+def _solver(options: SolveOptions, limit: float) -> cp_model.CpSolver:
+    solver = cp_model.CpSolver()
+    parameters = solver.parameters
+    parameters.num_workers = options.workers
+    parameters.random_seed = options.seed
+    parameters.max_deterministic_time = limit * RATE
+    parameters.catch_sigint_signal = False
+    if options.workers == 1:
+        parameters.linearization_level = 2
+    return solver
+
+
+class _Watcher(cp_model.CpSolverSolutionCallback):
+    """Passes solutions and bounds on, in the goal's own direction."""
+
+    def __init__(self, solver: cp_model.CpSolver, goal: Goal, watch: Watch) -> None:
+        super().__init__()
+        self._goal = goal
+        self._watch = watch
+        self._best: int | None = None
+        solver.best_bound_callback = self._on_bound
+
+    def on_solution_callback(self) -> None:
+        """A better solution."""
+        self._best = self._natural(self.objective_value)
+        self._watch(self._best, self._natural(self.best_objective_bound))
+
+    def _on_bound(self, bound: float) -> None:
+        if self._best is not None:
+            self._watch(self._best, self._natural(bound))
+
+    def _natural(self, value: float) -> int:
+        return self._goal.expression.constant + self._goal.sign * round(value)
+
+
+def _run(solver: cp_model.CpSolver, model: cp_model.CpModel, watcher: _Watcher) -> bool:
+    """Solve in a thread, so that Ctrl-C reaches Python; whether it did.
+
+    CP-SAT's own handler would leave the process without Python's after the first use.
+    """
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        pool.submit(bool).result()  # the thread runs before there is anything to interrupt
+        solving: Future[object] = pool.submit(solver.solve, model, watcher)
+        interrupted = False
+        while True:
+            try:
+                solving.result()
+            except KeyboardInterrupt:
+                interrupted = True
+                solver.stop_search()
+            else:
+                return interrupted

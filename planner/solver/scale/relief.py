@@ -1,0 +1,63 @@
+"""Room for many small pods at once: a large pod leaves the crowded nodes for others that have room.
+
+Where pods that fit nearly anywhere find no room in the domain or pool that they need, evicting the
+smallest sufficient pod for each of them costs a move per pod. One large pod that can go elsewhere
+at once makes room for several.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.cluster.node_rules import BoolArray
+from planner.solver.scale.holes import admissible
+from planner.solver.scale.landing import fits, land_all
+from planner.solver.scale.task import Task
+from planner.solver.scale.work import Work
+
+TRIES = 60
+
+
+def relieve(work: Work, task: Task) -> None:
+    """Moves large pods out of the way of a task in hand, as long as each of them helps."""
+    while task.hand:
+        open_ = work.landing(task) & admissible(task, len(work.free))
+        if not _send_away(work, task, open_):
+            return
+        before = task.hand
+        land_all(work, task, "pack")
+        if task.hand == before:
+            return
+
+
+def _send_away(work: Work, task: Task, open_: BoolArray) -> bool:
+    """The largest pod on these nodes that has room elsewhere and whose room is enough."""
+    cells = np.flatnonzero((work.left > 0) & open_[work.cells.node])
+    sizes = np.array([_size(work, int(g)) for g in work.cells.group[cells]])
+    for cell in cells[np.lexsort((cells, -sizes))][:TRIES].tolist():
+        other, node = work.tasks.get(int(work.cells.group[cell])), int(work.cells.node[cell])
+        if other is None or other is task or other.hand:
+            continue
+        gained = work.free[node] + other.request
+        if (gained[task.needs] >= task.request[task.needs]).all() and _moved(
+            work, other, node, open_
+        ):
+            return True
+    return False
+
+
+def _size(work: Work, group: int) -> float:
+    return work.tasks[group].size if group in work.tasks else 0.0
+
+
+def _moved(work: Work, other: Task, node: int, avoid: BoolArray) -> bool:
+    """Evicts a pod and lands it on another node, or leaves everything as it was."""
+    work.evict(other, node)
+    nodes = np.flatnonzero(work.landing(other) & admissible(other, len(work.free)) & ~avoid)
+    nodes = nodes[fits(work, other, nodes)]
+    if not len(nodes):
+        work.put_back(other, node, 1)
+        return False
+    room = (work.free[nodes][:, other.needs] * work.scale[other.needs]).min(axis=1)
+    work.land(other, int(nodes[np.lexsort((nodes, room, work.pressure[nodes]))[0]]))
+    return True

@@ -1,0 +1,48 @@
+"""The steps that a plan is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Action = Literal["evict", "place", "move", "cordon", "uncordon"]
+
+NOBODY = -1
+
+
+@dataclass(frozen=True)
+class Step:
+    """One act; pods and nodes are indexes of the snapshot that the plan starts from.
+
+    `node` is where an evicted pod runs, where a pod goes (place, move), or what is cordoned. A move
+    is an eviction whose replacement is placed at once.
+    """
+
+    action: Action
+    pod: int
+    node: int
+
+    @classmethod
+    def evict(cls, pod: int, node: int) -> Step:
+        """The pod leaves its node."""
+        return cls("evict", pod, node)
+
+    @classmethod
+    def place(cls, pod: int, node: int) -> Step:
+        """A waiting pod is bound to the node."""
+        return cls("place", pod, node)
+
+    @classmethod
+    def move(cls, pod: int, node: int) -> Step:
+        """The pod is evicted, and its replacement bound to the node."""
+        return cls("move", pod, node)
+
+    @classmethod
+    def cordon(cls, node: int) -> Step:
+        """The node takes no new pods until it is uncordoned."""
+        return cls("cordon", NOBODY, node)
+
+    @classmethod
+    def uncordon(cls, node: int) -> Step:
+        """The node takes pods again."""
+        return cls("uncordon", NOBODY, node)

@@ -1,0 +1,51 @@
+"""`solve` against all sequences: the same pods placed, the same excess, the same evictions.
+
+2,000 small clusters with all rules mixed run with every test; the profile `long` runs 50,000.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from models.plan import Plan
+from planner.planning.plan import make_plan
+from planner.scheduler.profile import default_profile
+from planner.solver.options import SolveOptions
+from tests.agreement.brute_force import World, optimum
+from tests.agreement.clusters import random_cluster
+
+LONG = os.environ.get("PLANNER_HYPOTHESIS_PROFILE") == "long"
+CASES, PARTS = (50_000, 100) if LONG else (2_000, 20)
+PROFILE = default_profile()
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_solve_reaches_the_optimum_over_all_sequences(part: int) -> None:
+    size = CASES // PARTS
+    for seed in range(part * size, (part + 1) * size):
+        _check(seed)
+
+
+def _check(seed: int) -> None:
+    """Every fourth case only places; the others may move what runs."""
+    rebalance = seed % 4 != 0
+    cluster = random_cluster(seed, nodes=3 + seed % 2, pods=5)
+    plan = make_plan(cluster, SolveOptions(rebalance=rebalance), PROFILE)
+    placed, excess, evictions = optimum(World.of(cluster, rebalance=rebalance))
+    assert plan.status == "optimal", f"seed {seed}"
+    assert _placed(plan) == placed, f"seed {seed}"
+    if rebalance:
+        levels = (_level(plan, "excess"), _level(plan, "moves"))
+        assert levels == (excess, evictions), f"seed {seed}"
+    assert plan.verification.admissible
+    assert plan.verification.capacity
+
+
+def _placed(plan: Plan) -> tuple[int, ...]:
+    return tuple(o.value for o in plan.objectives if o.name.startswith("placed"))
+
+
+def _level(plan: Plan, name: str) -> int:
+    return next(o.value for o in plan.objectives if o.name == name)

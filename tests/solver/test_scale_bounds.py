@@ -1,0 +1,50 @@
+"""The bounds of the scale path against the exact core, which shares no code with them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from planner.solver.problem import Problem
+from planner.solver.scale.bundles import UNIT
+from planner.solver.scale.classes import sizes_of
+from planner.solver.scale.prices import fees, groups_value, market_of, several, singles
+from planner.solver.scale.room import room_of
+from planner.solver.scale.work import start
+from planner.solver.search import solve
+from tests.solver.scale_clusters import rebalancing, tight_cluster
+
+
+def optimum(problem: Problem) -> int | None:
+    """The fewest moves, if everything can be placed without excess; proven by the exact core."""
+    found = solve(problem)
+    waiting = sum(len(pods) for pods in problem.waiting.values())
+    placed = sum(level.value for level in found.levels if level.kind == "placed")
+    excess, moves = found.level("excess"), found.level("moves")
+    if placed < waiting or excess is None or excess.value or moves is None or not moves.proven:
+        return None
+    return moves.value
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_no_prices_whatsoever_give_a_bound_above_the_optimum(seed: int) -> None:
+    problem = rebalancing(tight_cluster(seed))
+    best = optimum(problem)
+    if best is None:
+        return
+    rng = np.random.default_rng(seed)
+    work = start(problem)
+    tasks = list(work.tasks.values())
+    assert sum(task.bound for task in tasks) <= best
+    for _ in range(25):
+        chosen = [task for task in tasks if rng.random() < 0.6]
+        big = [task for task in chosen if task.waiting or task.bound]
+        promoted = [task for task in chosen if not (task.waiting or task.bound)]
+        room = room_of(work, {task.group for task in chosen})
+        market = market_of(work, room, sizes_of(work, big, promoted))
+        pay = [rng.integers(0, 4, size.domains) * UNIT // 2 for size in market.big]
+        prices = market.within(pay, rng.integers(0, 5, len(room.pairs.all)) * UNIT // 2)
+        paid = fees(room, prices.fee)
+        nodes = np.minimum(singles(market, prices, paid), several(market, prices, paid).value)
+        total = int(nodes.sum()) + groups_value(work, market, prices)
+        assert -(-total // UNIT) <= best
