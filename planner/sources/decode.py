@@ -109,7 +109,8 @@ UNNAMED: tuple[type[BaseModel], ...] = (KubeSchedulerConfiguration, DeschedulerP
 
 Text = msgspec.Raw | bytes | memoryview
 _ARRAY = re.compile(rb"\s*\[")
-_HEAD = re.compile(rb'\{\s*"apiVersion":\s*"([^"\\]*)",\s*"kind":\s*"([^"\\]*)"')
+# Plain ASCII only: whatever else a text holds there, the decoder knows how to refuse it.
+_HEAD = re.compile(rb'\{\s*"apiVersion":\s*"([^"\\\x80-\xff]*)",\s*"kind":\s*"([^"\\\x80-\xff]*)"')
 
 
 class _Head(msgspec.Struct, rename="camel", gc=False):

@@ -126,6 +126,52 @@ def test_a_queue_that_pops_something_else_is_a_difference() -> None:
     assert difference.aspect == "popped"
 
 
+SPREAD = "descheduler-RemovePodsViolatingTopologySpreadConstraint"
+
+
+def evictions(family: str, **wanted: bool) -> dict[str, Any]:
+    """The first case with evictions that has these flags."""
+    for line in lines(DATA / f"{family}{SUFFIX}"):
+        recorded: dict[str, Any] = json.loads(line)
+        expect = recorded["expect"]
+        if len(expect["evicted"]) > 1 and wanted.items() <= expect.items():
+            return recorded
+    raise LookupError(family)
+
+
+@pytest.mark.parametrize("same_order", [True, False])
+def test_another_eviction_is_a_difference(same_order: bool) -> None:
+    family = "descheduler-RemoveDuplicates"
+    recorded = evictions(family, same_set=True, same_order=same_order)
+    recorded["expect"]["evicted"][0] = "default/another"
+    (difference,) = replayed(recorded).differences
+    assert difference.aspect == "evicted"
+
+
+def test_another_order_is_a_difference_only_where_the_order_is_always_the_same() -> None:
+    fixed = evictions("descheduler-LowNodeUtilization", same_order=True)
+    fixed["expect"]["evicted"].reverse()
+    (difference,) = replayed(fixed).differences
+    assert difference.aspect == "evicted"
+
+
+def test_any_recorded_outcome_of_a_random_strategy_will_do() -> None:
+    recorded = evictions(SPREAD, same_set=False)
+    outcomes = recorded["expect"]["outcomes"]
+    for outcome in outcomes:
+        recorded["expect"]["outcomes"] = [outcome]
+        assert not replayed(recorded).differences
+    recorded["expect"]["outcomes"] = [["default/another"]]
+    (difference,) = replayed(recorded).differences
+    assert difference.aspect == "evicted"
+
+
+def test_more_evictions_than_in_any_run_are_a_difference() -> None:
+    recorded = evictions(SPREAD, same_set=True)
+    recorded["expect"]["count"] = [0, 1]
+    assert "count" in {difference.aspect for difference in replayed(recorded).differences}
+
+
 def test_a_difference_shows_only_the_nodes_that_differ() -> None:
     recorded, result = result_with("scores", "resources")
     raise_a_score(result)

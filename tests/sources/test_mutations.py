@@ -15,6 +15,7 @@ from planner.sources.decode import KINDS
 from planner.sources.errors import SourceError
 from planner.sources.load import load_documents
 from planner.sources.read import RawDocument
+from tests.fleet.fleet_objects import RICH as FLEET
 from tests.objects import Json, node, owned, pod, template, workload
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -211,6 +212,7 @@ CORPUS: list[Json] = [
             }
         ],
     },
+    *FLEET,
 ]
 ODD_VALUES: tuple[Any, ...] = (
     None,

@@ -1,0 +1,1 @@
+"""Evictions: what the descheduler would do, and what is better."""

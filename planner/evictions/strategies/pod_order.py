@@ -1,0 +1,58 @@
+"""The order in which strategies evict the pods of a node: low priority and poor QoS first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from models.pod import Pod, PodSpec, QosClass
+from models.resources import CPU, MEMORY
+from planner.cluster.movability import PREFER_NO_EVICTION
+from planner.evictions.strategies.go_sort import go_sorted
+
+_TIERS: dict[QosClass, int] = {"BestEffort": 0, "Burstable": 1, "Guaranteed": 2}
+
+
+def by_priority(pods: Iterable[Pod]) -> list[Pod]:
+    """Pods without priority first, then by priority, then by QoS class.
+
+    Of equal pods those that prefer not to be evicted come later; the rest is Go's sort, for equal
+    pods are "less" than each other.
+    """
+    return go_sorted(pods, _before)
+
+
+def _before(one: Pod, other: Pod) -> bool:
+    first, second = one.spec.priority, other.spec.priority
+    if first != second:
+        if first is None or second is None:
+            return first is None
+        return first < second
+    tier, other_tier = _TIERS[qos_class(one)], _TIERS[qos_class(other)]
+    if tier != other_tier:
+        return tier < other_tier
+    reluctant = PREFER_NO_EVICTION in one.annotations
+    return not reluctant or PREFER_NO_EVICTION in other.annotations
+
+
+def qos_class(pod: Pod) -> QosClass:
+    """The class in the status, or what requests and limits of cpu and memory make of it."""
+    return pod.qos_class or _computed(pod.spec)
+
+
+def _computed(spec: PodSpec) -> QosClass:
+    containers = [each.resources for each in (*spec.containers, *spec.init_containers)]
+    requests = _summed(each.requests for each in containers)
+    limits = _summed(each.limits for each in containers)
+    if not requests and not limits:
+        return "BestEffort"
+    limited = all(each.limits.get(name) for each in containers for name in (CPU, MEMORY))
+    return "Guaranteed" if limited and requests == limits else "Burstable"
+
+
+def _summed(amounts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for each in amounts:
+        for name in (CPU, MEMORY):
+            if each.get(name):
+                total[name] = total.get(name, 0) + each[name]
+    return total
