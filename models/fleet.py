@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
-from models.base import Bool, Count, FieldError, Int32, KubeModel
+from models.base import Count, FieldError, Int32, KubeModel
 from models.labels import LabelKey, check_dns_subdomain, check_label_key
 from models.member_cluster import CAPACITY_TYPES, RESOURCE_PREFIX
 from models.meta import KubeObject
@@ -237,14 +237,6 @@ class PlacementSpec(KubeModel):
     policy: PlacementPolicy = PlacementPolicy()
 
 
-class ClusterDecision(KubeModel):
-    """What Fleet decided about one cluster, as it says itself."""
-
-    cluster_name: str = ""
-    selected: Bool = False
-    reason: str = ""
-
-
 class PlacementCondition(KubeModel):
     """A condition of a placement's status."""
 
@@ -254,11 +246,23 @@ class PlacementCondition(KubeModel):
     message: str = ""
 
 
+class PerClusterStatus(KubeModel):
+    """What Fleet reports of one cluster, picked or not."""
+
+    cluster_name: str = ""
+    conditions: tuple[PlacementCondition, ...] = ()
+
+    @property
+    def scheduled(self) -> bool:
+        """Whether the cluster is picked."""
+        return any(each.type == "Scheduled" and each.status == "True" for each in self.conditions)
+
+
 class PlacementStatus(KubeModel):
     """What Fleet reports of a placement."""
 
     conditions: tuple[PlacementCondition, ...] = ()
-    placement_statuses: tuple[ClusterDecision, ...] = ()
+    placement_statuses: tuple[PerClusterStatus, ...] = ()
 
 
 class Placement(KubeObject):

@@ -166,7 +166,8 @@ class FleetRepair(Document):
     """A change after which Fleet picks as many as wanted; it was tried on a copy.
 
     A changed policy makes Fleet pick anew: `picks` are the clusters in that order, `drops` those
-    that lose what was placed on them.
+    that lose what was placed on them. With `undoable` the change may be taken back afterwards:
+    Fleet then keeps the clusters.
     """
 
     kind: FleetRepairKind
@@ -176,6 +177,7 @@ class FleetRepair(Document):
     command: str | None = None
     picks: tuple[str, ...] = ()
     drops: tuple[str, ...] = ()
+    undoable: bool | None = None
     effect: str
     verified: bool
     text: str
@@ -196,6 +198,9 @@ class FleetDecision(Document):
     `picked` are all clusters in the end, of which `kept` had a binding and `added` are new.
     `filtered` has every reason against a cluster, in Fleet's words and order; `failingPlugins`
     names whose they are. `differs` says whether the optimum is better than Fleet's choice.
+    `lacking` has, for clusters that the affinity excludes, what they lack for each required term.
+    `otherOrder` are picks, in this order, by which Fleet's own rule would reach all that is wanted;
+    `everyOrderTried` is true if there is none.
     """
 
     api_version: Literal["planner/v1"] = "planner/v1"
@@ -213,12 +218,14 @@ class FleetDecision(Document):
     scores: dict[str, FleetScores]
     filtered: dict[str, tuple[str, ...]]
     failing_plugins: dict[str, tuple[str, ...]]
+    lacking: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     rounds: tuple[FleetRound, ...] = ()
     constraints: tuple[FleetConstraint, ...] = ()
     optimal: OptimalPicks | None = None
     differs: bool
     deadlock: bool = False
     every_order_tried: bool | None = None
+    other_order: tuple[str, ...] = ()
     kube_scheduler_accepts: tuple[str, ...] = ()
     headline: str
     narrative: tuple[str, ...] = ()

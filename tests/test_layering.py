@@ -90,6 +90,7 @@ def test_an_import_that_the_layers_allow_is_kept(
         ("planner/report", "planner.cli", "Imports go one way"),
         ("planner/cluster", "ortools.sat.python", "Only solver and explain import ortools"),
         ("planner/cli", "ortools.sat.python", "Only solver and explain import ortools"),
+        ("planner/fleet", "ortools.sat.python", "Only solver and explain import ortools"),
     ],
 )
 def test_an_import_against_the_layers_breaks_a_contract(

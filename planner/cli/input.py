@@ -33,7 +33,11 @@ def read_cluster(
 
 
 def input_paths(
-    command: str, filenames: Sequence[str] | None, example: str | None, terminal: bool
+    command: str,
+    filenames: Sequence[str] | None,
+    example: str | None,
+    terminal: bool,
+    suggested: str = "docs-conflicting-constraints",
 ) -> list[str]:
     """The paths to read; nobody is left waiting for a terminal that has nothing to say."""
     paths = [*(filenames or ()), *((example_file(example),) if example is not None else ())]
@@ -43,7 +47,7 @@ def input_paths(
         raise UsageError(
             "nothing to read: no -f, and stdin is a terminal",
             help=f"{command} -f cluster.json, or pipe kubectl's output, or\n"
-            f"try {command} --example docs-conflicting-constraints",
+            f"try {command} --example {suggested}",
         )
     return [STDIN]
 

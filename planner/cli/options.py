@@ -11,21 +11,23 @@ from typing import Annotated, TypeAlias
 import typer
 
 from planner.cli.session import Session
-from planner.examples import examples
-from planner.report.formats import Output
+from planner.examples import examples, fleets
+from planner.report.formats import Output, PlanOutput
 
 LIST = "list"
 
 
 def _complete_example(incomplete: str) -> Iterable[tuple[str, str]]:
-    return [(e.name, e.description) for e in examples() if e.name.startswith(incomplete)]
+    every = (*examples(), *fleets())
+    return [(e.name, e.description) for e in every if e.name.startswith(incomplete)]
 
 
 def _list_examples(value: str | None) -> str | None:
     """`--example list` answers by itself."""
     if value == LIST:
-        width = max(len(each.name) for each in examples())
-        typer.echo("\n".join(f"{e.name:<{width}}  {e.description}" for e in examples()))
+        every = (*examples(), *fleets())
+        width = max(len(each.name) for each in every)
+        typer.echo("\n".join(f"{e.name:<{width}}  {e.description}" for e in every))
         raise typer.Exit
     return value
 
@@ -63,6 +65,16 @@ Example: TypeAlias = Annotated[
 
 OutputFormat: TypeAlias = Annotated[
     Output, typer.Option("--output", "-o", help="How to write the result.", case_sensitive=False)
+]
+
+PlanFormat: TypeAlias = Annotated[
+    PlanOutput,
+    typer.Option(
+        "--output",
+        "-o",
+        help="How to write the result; script is a shell script that carries it out.",
+        case_sensitive=False,
+    ),
 ]
 
 Verbose: TypeAlias = Annotated[

@@ -27,20 +27,28 @@ _DESCRIPTIONS = {
 }
 
 
+_FLEETS = {
+    "fleet-groups": "Fleet's documentation: clusters in two groups",
+    "fleet-walkthrough": "Fleet's documentation: two clusters by rounds",
+    "fleet-two-constraints": "Fleet's documentation: two constraints",
+    "fleet-deadlock": "two regions joined later: Fleet is stuck",
+}
+
+
 class Example(NamedTuple):
-    """A packaged cluster."""
+    """A packaged cluster or fleet."""
 
     name: str
     description: str
 
 
 class UnknownExampleError(LookupError):
-    """No packaged cluster has this name; `close` are names that look like it."""
+    """No packaged cluster or fleet has this name; `close` are names that look like it."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"there is no example {name}")
         self.name = name
-        self.close = tuple(get_close_matches(name, _DESCRIPTIONS, n=1))
+        self.close = tuple(get_close_matches(name, _DESCRIPTIONS | _FLEETS, n=1))
 
 
 def examples() -> list[Example]:
@@ -48,8 +56,13 @@ def examples() -> list[Example]:
     return [Example(name, description) for name, description in _DESCRIPTIONS.items()]
 
 
+def fleets() -> list[Example]:
+    """Every packaged fleet: member clusters and a placement, for `planner fleet`."""
+    return [Example(name, description) for name, description in _FLEETS.items()]
+
+
 def example_path(name: str) -> Path:
-    """The file of a packaged cluster."""
-    if name not in _DESCRIPTIONS:
+    """The file of a packaged cluster or fleet."""
+    if name not in _DESCRIPTIONS | _FLEETS:
         raise UnknownExampleError(name)
     return _DATA / f"{name}.json"

@@ -1,0 +1,117 @@
+"""`planner fleet`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from planner.cli.errors import UsageError, quiet_when_nobody_reads
+from planner.cli.input import input_paths
+from planner.cli.options import Example, Filenames, OutputFormat, Verbose
+from planner.cli.session import Session
+from planner.report.formats import Output
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from models.fleet_decision import FleetDecision
+
+NEGATIVE = 3
+UNDECIDED = 4
+
+Targets = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="PLACEMENT",
+        help="A ClusterResourcePlacement such as web or crp/web, or rp/web; without any, all.",
+        show_default=False,
+    ),
+]
+Namespace = Annotated[
+    str | None,
+    typer.Option("--namespace", "-n", help="Of a ResourcePlacement.", show_default=False),
+]
+Now = Annotated[
+    str | None,
+    typer.Option(
+        "--now",
+        metavar="TIME",
+        help="When heartbeats are judged, such as 2026-05-01T12:00:00Z; else when the newest came.",
+        show_default=False,
+    ),
+]
+TimeLimit = Annotated[
+    float, typer.Option("--time-limit", min=0.1, metavar="SECONDS", help="For each optimum.")
+]
+
+
+def fleet(  # noqa: PLR0913, PLR0917 - the options of the command
+    context: typer.Context,
+    targets: Targets = None,
+    filenames: Filenames = None,
+    example: Example = None,
+    namespace: Namespace = None,
+    now: Now = None,
+    time_limit: TimeLimit = 60.0,
+    output: OutputFormat = Output.TABLE,
+    verbose: Verbose = False,
+) -> int:
+    """Show which member clusters Fleet picks, round by round, and the best choice.
+
+    Exit code 3 if a placement gets fewer clusters than it wants or breaks a
+    constraint, 4 if the optimum is not proven.
+
+    \b
+    planner fleet --example fleet-walkthrough
+    kubectl get memberclusters,clusterresourceplacements,clusterresourcebindings \\
+      -o json | planner fleet
+    planner fleet -f fleet.yaml crp/web -o wide
+    """
+    paths = input_paths(
+        context.command_path, filenames, example, sys.stdin.isatty(), "fleet-walkthrough"
+    )
+    from models.fleet_decision import FleetDecisionList
+    from planner import api
+    from planner.cli.placements import find_placements, require_fleet
+    from planner.report import fleet_table
+    from planner.report.emit import emit
+
+    at = _seconds(now)
+    inventory = api.load_fleet(paths)
+    session = context.obj if isinstance(context.obj, Session) else Session()
+    session.tell(f"read {len(inventory.member_clusters)} member clusters")
+    require_fleet(inventory)
+    chosen = find_placements(inventory, targets or (), namespace)
+    decisions = api.fleet(inventory, chosen, now=at, time_limit=time_limit)
+    with quiet_when_nobody_reads():
+        if len(decisions) == 1:
+            emit(decisions[0], output, fleet_table, sys.stdout)
+        else:
+            emit(FleetDecisionList(items=decisions), output, fleet_table, sys.stdout)
+    return _exit_code(decisions)
+
+
+def _seconds(text: str | None) -> int | None:
+    from models.meta import parse_time
+
+    try:
+        return None if text is None else parse_time(text)
+    except ValueError as error:
+        raise UsageError(f"--now: {error}") from error
+
+
+def _exit_code(decisions: Sequence[FleetDecision]) -> int:
+    if any(_negative(decision) for decision in decisions):
+        return NEGATIVE
+    proven = all(each.optimal is None or each.optimal.status == "optimal" for each in decisions)
+    return 0 if proven else UNDECIDED
+
+
+def _negative(decision: FleetDecision) -> bool:
+    """Fewer clusters than wanted, or a hard constraint that does not hold."""
+    return decision.verdict in ("deadlock", "impossible") or not all(
+        constraint.holds or constraint.when_unsatisfiable == "ScheduleAnyway"
+        for constraint in decision.constraints
+    )

@@ -1,0 +1,108 @@
+"""From what was read to decisions: which placements there are, and what was odd about the fleet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from models.fleet import Placement
+from models.fleet_decision import FleetDecision
+from models.notice import Notice
+from planner.fleet.bindings import Bindings
+from planner.fleet.decision import decide
+from planner.fleet.document import fleet_decision
+from planner.fleet.optimum import TIME_LIMIT
+from planner.fleet.setting import Setting, make_setting
+from planner.fleet.topology_spread import Topology
+from planner.sources.inventory import Inventory, counted, name_some
+
+
+def placements(inventory: Inventory) -> tuple[Placement, ...]:
+    """Every placement: the cluster-scoped ones by name, then the others by namespace and name."""
+    return (
+        *sorted(inventory.cluster_placements, key=lambda each: each.name),
+        *sorted(inventory.resource_placements, key=lambda each: each.key),
+    )
+
+
+def setting_of(inventory: Inventory, placement: Placement, now: int | None = None) -> Setting:
+    """A placement over the fleet of the input, with its own bindings and snapshots."""
+    if placement in inventory.cluster_placements:
+        return make_setting(
+            placement,
+            inventory.member_clusters,
+            inventory.cluster_bindings,
+            inventory.cluster_policy_snapshots,
+            now,
+        )
+    return make_setting(
+        placement,
+        inventory.member_clusters,
+        inventory.resource_bindings,
+        inventory.policy_snapshots,
+        now,
+    )
+
+
+def decide_placements(
+    inventory: Inventory,
+    chosen: Iterable[Placement],
+    now: int | None = None,
+    time_limit: float = TIME_LIMIT,
+) -> tuple[FleetDecision, ...]:
+    """A decision for each of the placements, each by itself."""
+    found = []
+    for placement in chosen:
+        setting = setting_of(inventory, placement, now)
+        notices = (*inventory.notices, *_notices(setting))
+        found.append(fleet_decision(decide(setting, time_limit), notices))
+    return tuple(found)
+
+
+def _notices(setting: Setting) -> Sequence[Notice]:
+    """What was odd about the placement and its clusters."""
+    return (
+        *_about_placement(setting),
+        *_about_clusters(setting),
+        *(_no_effect(each) for each in setting.topologies if not each.splits),
+    )
+
+
+def _about_placement(setting: Setting) -> Iterator[Notice]:
+    placement = setting.placement
+    if placement.metadata.deletion_timestamp is not None:
+        text = "the placement is being deleted; Fleet only takes its resources down"
+        yield Notice(code="deleting", text=text, objects=(placement.name,))
+    reported = [each.cluster_name for each in placement.status.placement_statuses if each.scheduled]
+    if reported and setting.bindings == Bindings():
+        text = (
+            f"Fleet reports {counted(len(reported), 'picked cluster')}, but the input has no "
+            f"bindings: it is decided as if nothing were picked"
+        )
+        yield Notice(code="noBindings", text=text, objects=name_some(reported))
+
+
+def _about_clusters(setting: Setting) -> Iterator[Notice]:
+    unobserved = [c.name for c in setting.clusters if not c.observed and not c.leaving]
+    if unobserved:
+        verb, count = ("has", "counts") if len(unobserved) == 1 else ("have", "count")
+        text = (
+            f"{counted(len(unobserved), 'member cluster')} {verb} no status and {count} as "
+            "joined and healthy"
+        )
+        yield Notice(code="noStatus", text=text, objects=name_some(unobserved))
+    outdated = [
+        setting.clusters[cluster].name for cluster in setting.current if setting.refusals[cluster]
+    ]
+    if outdated and setting.policy.placement_type != "PickFixed":
+        verb, them = ("stays", "it") if len(outdated) == 1 else ("stay", "them")
+        text = (
+            f"{counted(len(outdated), 'picked cluster')} {verb}, though the filters would refuse "
+            f"{them} now"
+        )
+        yield Notice(code="staysPicked", text=text, objects=name_some(outdated))
+
+
+def _no_effect(topology: Topology) -> Notice:
+    what = "one value" if topology.domains else "no value"
+    text = f"the label {topology.key} has {what} in this fleet, so its constraint has no effect"
+    return Notice(code="noDomains", text=text, objects=(topology.field,))

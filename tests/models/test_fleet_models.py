@@ -1,0 +1,222 @@
+"""Placements and member clusters: what is read, defaulted and refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from models.fleet import ClusterResourcePlacement, PlacementPolicy
+from planner.sources.errors import SourceError
+from planner.sources.inventory import Inventory
+from tests.fleet.fleet_objects import affinity, binding, member, pick_n, placement, spread
+from tests.objects import Json, inventory_of, merged
+
+REQUIRED = (
+    "spec.policy.affinity.clusterAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+    ".clusterSelectorTerms[0]"
+)
+PREFERRED = (
+    "spec.policy.affinity.clusterAffinity.preferredDuringSchedulingIgnoredDuringExecution[0]"
+)
+
+
+def refusal(value: Any) -> SourceError:
+    with pytest.raises(SourceError) as caught:
+        inventory_of(value)
+    return caught.value
+
+
+def required(**term: Any) -> Json:
+    return pick_n(1, affinity=affinity([term]))
+
+
+def properties(**requirement: Any) -> Json:
+    base = {"name": "kubernetes-fleet.io/node-count", "operator": "Ge", "values": ["3"]}
+    return required(propertySelector={"matchExpressions": [merged(base, requirement)]})
+
+
+def test_absent_fields_have_the_defaults_of_the_api() -> None:
+    found = ClusterResourcePlacement.model_validate(placement({"placementType": "PickAll"}))
+    assert found.policy == PlacementPolicy()
+    policy = placement(pick_n(1, {"topologyKey": "region"}))
+    (constraint,) = ClusterResourcePlacement.model_validate(
+        policy
+    ).policy.topology_spread_constraints
+    assert (constraint.max_skew, constraint.hard) == (1, True)
+
+
+@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+def test_every_kind_is_read_in_both_versions(version: str) -> None:
+    group = {"apiVersion": f"placement.kubernetes-fleet.io/{version}"}
+    cluster = {"apiVersion": f"cluster.kubernetes-fleet.io/{version}"}
+    spaced = {"metadata": {"namespace": "shop"}}
+    labels = {"metadata": {"labels": {"kubernetes-fleet.io/is-latest-snapshot": "true"}}}
+    stored = {"spec": {"policy": {"placementType": "PickN"}}, **labels}
+    found = inventory_of(
+        merged(member("ash"), cluster),
+        merged(placement(pick_n(1)), group),
+        merged(placement(pick_n(1)), {**group, **spaced, "kind": "ResourcePlacement"}),
+        merged(binding("ash"), group),
+        merged(binding("ash"), {**group, **spaced, "kind": "ResourceBinding"}),
+        merged(placement(), {**group, **stored, "kind": "ClusterSchedulingPolicySnapshot"}),
+        merged(placement(), {**group, **stored, "kind": "SchedulingPolicySnapshot"}),
+    )
+    assert [
+        len(found.member_clusters),
+        len(found.cluster_placements),
+        len(found.resource_placements),
+        len(found.cluster_bindings),
+        len(found.resource_bindings),
+        len(found.cluster_policy_snapshots),
+        len(found.policy_snapshots),
+    ] == [1] * 7
+    assert found.notices == ()
+    assert found.resource_placements[0].key == "shop/crp"
+
+
+def test_the_same_placement_twice_counts_once_with_a_notice() -> None:
+    found: Inventory = inventory_of(placement(pick_n(1)), placement(pick_n(2)))
+    assert [each.policy.number_of_clusters for each in found.cluster_placements] == [2]
+    assert found.notices[0].text == (
+        "1 ClusterResourcePlacement object is in the input more than once; the last one counts"
+    )
+
+
+@pytest.mark.parametrize(
+    ("policy", "field", "message"),
+    [
+        (
+            {"placementType": "PickSome"},
+            "spec.policy.placementType",
+            '"PickSome": PickAll, PickFixed or PickN is expected',
+        ),
+        ({"placementType": "PickN"}, "spec.policy.numberOfClusters", "PickN needs"),
+        (pick_n(-1), "spec.policy.numberOfClusters", "it must be at least 0"),
+        (
+            {"placementType": "PickAll", "numberOfClusters": 2},
+            "spec.policy.numberOfClusters",
+            "numberOfClusters is for PickN only",
+        ),
+        (
+            {"placementType": "PickAll", "topologySpreadConstraints": [spread("region")]},
+            "spec.policy.topologySpreadConstraints",
+            "topologySpreadConstraints is for PickN only",
+        ),
+        (
+            pick_n(1, clusterNames=["ash"]),
+            "spec.policy.clusterNames",
+            "clusterNames is for PickFixed only",
+        ),
+        (
+            {"placementType": "PickFixed", "clusterNames": ["ash", "elm", "ash"]},
+            "spec.policy.clusterNames[2]",
+            "the cluster is named a second time",
+        ),
+        (
+            {"placementType": "PickFixed", "clusterNames": ["Ash_1"]},
+            "spec.policy.clusterNames[0]",
+            "is not a DNS subdomain",
+        ),
+        (
+            {"placementType": "PickFixed", "tolerations": [{"operator": "Exists"}]},
+            "spec.policy.tolerations",
+            "tolerations is for PickAll and PickN only",
+        ),
+        (
+            pick_n(1, spread("region", 0)),
+            "spec.policy.topologySpreadConstraints[0].maxSkew",
+            "maxSkew is 0; it must be at least 1",
+        ),
+        (
+            pick_n(1, spread("region", 1, "Whatever")),
+            "spec.policy.topologySpreadConstraints[0].whenUnsatisfiable",
+            "DoNotSchedule or ScheduleAnyway is expected",
+        ),
+        (
+            pick_n(1, {"maxSkew": 1}),
+            "spec.policy.topologySpreadConstraints[0].topologyKey",
+            "the field is required",
+        ),
+        (
+            pick_n(1, spread("a b")),
+            "spec.policy.topologySpreadConstraints[0].topologyKey",
+            "is not a label key",
+        ),
+        (
+            pick_n(1, tolerations=[{"key": "gpu", "effect": "NoExecute"}]),
+            "spec.policy.tolerations[0].effect",
+            "NoSchedule is expected",
+        ),
+        (
+            required(propertySorter={"name": "a", "sortOrder": "Ascending"}),
+            f"{REQUIRED}.propertySorter",
+            "propertySorter is for preferred affinity only",
+        ),
+        (
+            properties(operator="Between"),
+            f"{REQUIRED}.propertySelector.matchExpressions[0].operator",
+            "is expected",
+        ),
+        (
+            properties(values=["3", "4"]),
+            f"{REQUIRED}.propertySelector.matchExpressions[0].values",
+            "must be exactly one quantity with Ge",
+        ),
+        (
+            properties(values=["many"]),
+            f"{REQUIRED}.propertySelector.matchExpressions[0].values[0]",
+            '"many" is not a quantity',
+        ),
+        (
+            properties(name="resources.kubernetes-fleet.io/spare-cpu"),
+            f"{REQUIRED}.propertySelector.matchExpressions[0].name",
+            "is not a resource property",
+        ),
+        (
+            pick_n(1, affinity=affinity(preferences=[{"weight": 101, "preference": {}}])),
+            f"{PREFERRED}.weight",
+            "it must be at most 100",
+        ),
+        (
+            pick_n(
+                1,
+                affinity=affinity(
+                    preferences=[
+                        {
+                            "weight": 1,
+                            "preference": {"propertySelector": {"matchExpressions": []}},
+                        }
+                    ]
+                ),
+            ),
+            f"{PREFERRED}.preference.propertySelector",
+            "propertySelector is for required affinity only",
+        ),
+        (
+            {
+                "placementType": "PickAll",
+                "affinity": affinity(preferences=[{"weight": 1, "preference": {}}]),
+            },
+            "spec.policy.affinity",
+            "preferred affinity is for PickN only",
+        ),
+    ],
+)
+def test_what_fleet_refuses_is_refused_with_its_field(
+    policy: Json, field: str, message: str
+) -> None:
+    found = refusal(placement(policy))
+    assert (found.object, found.field) == ("ClusterResourcePlacement crp", field)
+    assert message in found.message
+
+
+def test_a_taint_with_another_effect_is_refused() -> None:
+    found = refusal(member("ash", spec={"taints": [{"key": "gpu", "effect": "NoExecute"}]}))
+    assert (found.object, found.field) == ("MemberCluster ash", "spec.taints[0].effect")
+
+
+def test_a_binding_needs_its_cluster() -> None:
+    broken = binding("ash")
+    del broken["spec"]["targetCluster"]
+    assert refusal(broken).field == "spec.targetCluster"
