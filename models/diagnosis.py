@@ -8,6 +8,7 @@ from pydantic import Field, JsonValue
 
 from models.base import Document
 from models.notice import Notice
+from models.plan import Wave
 
 Verdict = Literal["schedulable", "stuck", "impossible", "undecided", "gated"]
 
@@ -131,6 +132,12 @@ class Rearrangement(Document):
     """Whether it is proven that fewer can't do."""
     steps: tuple[RearrangementStep, ...]
     moves: tuple[Move, ...] = ()
+    waves: tuple[Wave, ...] = ()
+    """The same steps, those together that budgets allow at once."""
+    beyond_budgets: tuple[str, ...] = ()
+    """Budgets that some wave can't keep, whatever the order."""
+    checked: str = ""
+    """What kube-scheduler's own choices make of it."""
 
 
 class NodeClass(Document):
@@ -176,6 +183,8 @@ class Diagnosis(Document):
     on_paper_only: bool = False
     headline: str
     where: tuple[str, ...] = ()
+    grid: tuple[str, ...] = ()
+    """A map of two topologies that cross, line by line."""
     narrative: tuple[str, ...] = ()
     rearranging: tuple[str, ...] = ()
     """Why no rearrangement helps, or what it needs."""
@@ -192,6 +201,9 @@ class Diagnosis(Document):
     """Pods that would lose their place to preemption."""
     displacing: str = ""
     node_classes: tuple[NodeClass, ...] = ()
+    """Nodes by all the rules that refuse them."""
+    first_reasons: tuple[NodeClass, ...] = ()
+    """Nodes by the rule of the conflict that removes them first, where there are many nodes."""
     nodes_table: tuple[tuple[str, ...], ...] = ()
     """Every node with every rule, header first, where there are few nodes."""
     feasible_nodes: tuple[str, ...] = ()

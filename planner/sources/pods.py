@@ -73,7 +73,8 @@ class _Validated:
             return default
         value: T | None = self._seen.get(text)
         if value is None:
-            value = self._seen[text] = self._get_compact(msgspec.json.format(text, indent=-1))
+            compact = msgspec.json.format(text, indent=-1) if b"\n" in text else text
+            value = self._seen[text] = self._get_compact(compact)
         return value
 
     def _get_compact(self, text: bytes) -> Any:

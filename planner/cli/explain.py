@@ -1,0 +1,143 @@
+"""`planner explain`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from planner.cli.errors import UsageError, quiet_when_nobody_reads
+from planner.cli.input import input_paths, require_nodes
+from planner.cli.options import Example, Filenames, OutputFormat, Verbose
+from planner.cli.session import Session
+from planner.cli.simulate import IgnoredPlugins, Namespace, SchedulerConfig
+from planner.report.formats import Output
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from models.diagnosis import Diagnosis, RepairKind
+    from planner.cluster import Cluster
+    from planner.scheduler.profile import Profile
+
+NEGATIVE = 3
+UNDECIDED = 4
+
+Targets = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="POD|WORKLOAD",
+        help="web-1, pod/web-1, deploy/web; several are judged together.",
+        show_default=False,
+    ),
+]
+AllPending = Annotated[
+    bool,
+    typer.Option("--all-pending", help="A line per workload with pending pods, the worst first."),
+]
+BarePods = Annotated[
+    bool,
+    typer.Option("--allow-bare-pods", help="Pods without a controller may be evicted, too."),
+]
+Costs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cost",
+        metavar="KIND=N",
+        help="What a kind of change costs, such as addNode=5: cheaper ones come first. Repeatable.",
+        show_default=False,
+    ),
+]
+States = Annotated[
+    int,
+    typer.Option("--states", min=1, help="States that the search for evictions may look at."),
+]
+
+
+def explain(  # noqa: PLR0913, PLR0917 - the options of the command
+    context: typer.Context,
+    targets: Targets = None,
+    filenames: Filenames = None,
+    example: Example = None,
+    namespace: Namespace = None,
+    all_pending: AllPending = False,
+    allow_bare_pods: BarePods = False,
+    cost: Costs = None,
+    states: States = 60_000,
+    scheduler_config: SchedulerConfig = None,
+    ignored: IgnoredPlugins = None,
+    output: OutputFormat = Output.TABLE,
+    verbose: Verbose = False,
+) -> int:
+    """Say why pods can't run, and the cheapest changes that let them.
+
+    Exit code 3 if a pod is stuck or impossible, 4 if that is undecided.
+
+    \b
+    planner explain --example docs-conflicting-constraints pod/mypod
+    planner explain -f cluster.json deploy/web -o wide
+    planner explain -f cluster.json --all-pending
+    """
+    paths = input_paths(context.command_path, filenames, example, sys.stdin.isatty())
+    from planner.cli.scheduler_config import read_profiles
+    from planner.cli.targets import find_pods
+    from planner.cluster import build_cluster
+    from planner.cluster.movability import MovePolicy
+    from planner.explain.diagnose import ExplainOptions
+    from planner.explain.many import explain_pods, explain_workloads
+    from planner.explain.rearrange import Limits
+    from planner.report import explain_table
+    from planner.report.emit import emit
+    from planner.sources.load import load_paths
+
+    costs = _costs(cost or ())
+    inventory = load_paths(paths)
+    cluster = build_cluster(inventory)
+    if isinstance(context.obj, Session):
+        context.obj.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
+    require_nodes(cluster)
+    profiles = read_profiles(inventory, scheduler_config, ignored or ())
+    options = ExplainOptions(
+        Limits(states=states, policy=MovePolicy(bare_pods=allow_bare_pods)), costs
+    )
+    if all_pending or not targets:
+        if targets:
+            raise UsageError("--all-pending goes without names")
+        found = explain_workloads(cluster, cluster.pending.tolist(), profiles[0], options)
+    else:
+        pods = find_pods(cluster, targets, namespace, "explain")
+        found = explain_pods(cluster, pods, _profile_of(cluster, pods, profiles), options)
+    with quiet_when_nobody_reads():
+        emit(found, output, explain_table, sys.stdout)
+    return _exit_code(found)
+
+
+def _profile_of(cluster: Cluster, pods: Sequence[int], profiles: Sequence[Profile]) -> Profile:
+    """The one that the pods name as their scheduler, or the first."""
+    names = {cluster.pods[pod].spec.scheduler_name for pod in pods}
+    return next((p for p in profiles if p.resolved.scheduler_name in names), profiles[0])
+
+
+def _exit_code(found: Diagnosis) -> int:
+    """The worst answer counts; gated pods wait for their owner."""
+    verdicts = {found.verdict, *(part.verdict for part in found.parts)}
+    if verdicts & {"stuck", "impossible"}:
+        return NEGATIVE
+    return UNDECIDED if "undecided" in verdicts else 0
+
+
+def _costs(given: Sequence[str]) -> dict[RepairKind, int]:
+    """The documented costs with the user's own put in."""
+    from planner.explain.repairs import COSTS
+
+    costs: dict[RepairKind, int] = dict(COSTS)
+    for text in given:
+        kind, _, number = text.partition("=")
+        known = [each for each in costs if each == kind]
+        if not known or not number.lstrip("-").isdigit():
+            raise UsageError(
+                f'--cost "{text}" is not KIND=N', help=f"kinds: {', '.join(sorted(costs))}"
+            )
+        costs[known[0]] = int(number)
+    return costs

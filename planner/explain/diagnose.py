@@ -1,0 +1,240 @@
+"""From a waiting pod to its diagnosis: evaluate, conflict, derivation, room, repairs, hints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from models.diagnosis import (
+    Conflict,
+    Diagnosis,
+    Rearrangement,
+    Repair,
+    RepairKind,
+    Verdict,
+)
+from planner.cluster import Cluster
+from planner.explain.classes import FEW_NODES, node_classes, nodes_table, united
+from planner.explain.confirm import is_minimal
+from planner.explain.conflict import minimal_conflicts
+from planner.explain.derive import Derivation, derive
+from planner.explain.displacement import Displacement, displacement_by
+from planner.explain.grid import grid
+from planner.explain.headline import cause, pigeonhole, short_cause, stuck
+from planner.explain.hints import bypassed, hints
+from planner.explain.moves import rearranged
+from planner.explain.narrate import narrative
+from planner.explain.rearrange import Limits, Room, make_room
+from planner.explain.repairs import COSTS, Case, not_listed, repairs_for
+from planner.explain.rules import rules_of
+from planner.explain.rules.pod_topology_spread import SpreadRule
+from planner.explain.rules.rule import Rule
+from planner.explain.subject import Subject, subject_of
+from planner.explain.waiting import aside, schedulable
+from planner.explain.words import count_of
+from planner.scheduler.cycle import Evaluation
+from planner.scheduler.preemption import event_message, preempt
+from planner.scheduler.profile import Profile
+
+
+@dataclass(frozen=True)
+class ExplainOptions:
+    """What the user may ask of an explanation."""
+
+    limits: Limits = field(default_factory=Limits)
+    costs: Mapping[RepairKind, int] = field(default_factory=lambda: COSTS)
+
+
+def explain_pod(
+    cluster: Cluster, pod: int, profile: Profile, options: ExplainOptions | None = None
+) -> Diagnosis:
+    """Why this pod does not run, and what would let it."""
+    return explain(subject_of(cluster, profile, pod), options or ExplainOptions())
+
+
+def explain(subject: Subject, options: ExplainOptions) -> Diagnosis:
+    """The same over a state that may serve several pods."""
+    found = aside(subject)
+    if found is not None:
+        return found
+    evaluation = subject.scheduler.evaluate(subject.pod)
+    rules = rules_of(subject)
+    if len(evaluation.feasible):
+        return schedulable(subject, evaluation, rules)
+    return _Refused(subject, evaluation, rules, options).diagnosis()
+
+
+@dataclass(frozen=True, eq=False)
+class _Refused:
+    """One diagnosis of a pod that no node takes, in the making."""
+
+    subject: Subject
+    evaluation: Evaluation
+    rules: tuple[Rule, ...]
+    options: ExplainOptions
+
+    def diagnosis(self) -> Diagnosis:
+        """Everything that is known about it."""
+        subject = self.subject
+        conflicts, complete = self._conflicts()
+        best = conflicts[0][0] if conflicts else ()
+        derivation = derive(subject, best)
+        room = make_room(subject, self.rules, self.options.limits)
+        verdict = _verdict(room)
+        preemption = preempt(subject.scheduler, self.evaluation)
+        displacement = displacement_by(subject, preemption)
+        case = Case(subject, self.rules, self.options.costs)
+        repairs = repairs_for(case)
+        rearrangement = rearranged(subject, room)
+        if rearrangement is not None:
+            repairs = (self._moving(rearrangement), *repairs)
+        many = subject.places.total >= FEW_NODES
+        found = hints(subject, self.rules)
+        return Diagnosis(
+            targets=(subject.key,),
+            workloads=(subject.workload.short,),
+            verdict=verdict,
+            on_paper_only=room.on_paper_only,
+            headline=self._headline(derivation, room, displacement),
+            where=self._where(derivation),
+            grid=grid(subject, best, room.steps or ()),
+            narrative=(*self._bypassed(best), *narrative(derivation, now=verdict == "stuck")),
+            rearranging=self._rearranging(room),
+            counting=room.counting,
+            rearrangement=rearrangement,
+            conflicts=tuple(self._conflict(rules, minimal) for rules, minimal in conflicts),
+            more_conflicts=not complete,
+            repairs=repairs,
+            hints=found,
+            displaces=displacement.pods,
+            displacing=displacement.text,
+            node_classes=node_classes(subject, self.rules, derivation),
+            first_reasons=united(subject, derivation) if many else (),
+            nodes_table=nodes_table(subject, self.rules),
+            message=self.evaluation.message(),
+            event=event_message(self.evaluation, preemption),
+            proof=self._proof(conflicts, room),
+            short=short_cause(derivation) if derivation.steps else "refused",
+            not_listed=not_listed(case, searched=_searched(room)),
+            remedy=_remedy(room, repairs),
+        )
+
+    def _conflicts(self) -> tuple[list[tuple[tuple[Rule, ...], bool]], bool]:
+        """Minimal conflicts with whether that was confirmed; confirmed ones first."""
+        found = minimal_conflicts(self.rules, self.subject.places.total)
+        judged = [(rules, is_minimal(self.subject, rules)) for rules in found.sets]
+        return sorted(judged, key=lambda pair: not pair[1]), found.complete
+
+    def _conflict(self, rules: tuple[Rule, ...], minimal: bool) -> Conflict:
+        derivation = derive(self.subject, rules)
+        facts = []
+        for step in derivation.steps:
+            left = step.before if step.before.any() else np.ones_like(step.before)
+            facts.append(step.rule.fact(left if step.rule.stage else np.ones_like(left)))
+        return Conflict(constraints=tuple(facts), minimal=minimal)
+
+    def _bypassed(self, best: Sequence[Rule]) -> list[str]:
+        """Nodes without a label come first: the rest of the derivation does not mention them."""
+        found = [r for r in best if isinstance(r, SpreadRule) and r.missing.any()]
+        return [bypassed(rule) for rule in found]
+
+    def _headline(self, derivation: Derivation, room: Room, displacement: Displacement) -> str:
+        if not derivation.steps:
+            return f"no node takes {self.subject.headline}"
+        if room.counting is not None and room.counting.kind == "pigeonhole":
+            return pigeonhole(self.subject, room.counting)
+        if room.steps is not None:
+            return stuck(derivation, room.evictions)
+        text = cause(derivation)
+        name = displacement.loser
+        return f"{text}, unless a {name} pod gives way" if name else text
+
+    def _where(self, derivation: Derivation) -> tuple[str, ...]:
+        texts: list[str] = []
+        for step in derivation.steps:
+            left = np.ones_like(step.before) if step.rule.stage == 0 else step.before
+            text = step.rule.where(left)
+            previous = texts[-1] if texts else ""
+            stem, bracket, index = text.rpartition("[")
+            if bracket and previous.startswith(stem + "[") and index.endswith("]"):
+                texts[-1] = f"{previous} and [{index}"
+            else:
+                texts.append(text)
+        texts.sort(key=lambda text: not text.startswith("spec."))
+        if texts and texts[0].startswith("spec."):
+            texts[0] = f"{self.subject.key} {texts[0]}"
+        elif texts:
+            texts.insert(0, self.subject.key)
+        return tuple(texts)
+
+    def _rearranging(self, room: Room) -> tuple[str, ...]:
+        if room.counting is not None:
+            return (room.counting.text,)
+        if room.steps is None:
+            return (
+                "Whether evictions help is not known: the cluster is too large to try every "
+                "sequence, and the obvious ones don't.",
+            )
+        return ()
+
+    def _moving(self, rearrangement: Rearrangement) -> Repair:
+        names = ", ".join(move.pod.partition("/")[2] for move in rearrangement.moves)
+        nodes = [s.node for s in rearrangement.steps if s.pod == self.subject.key]
+        return Repair(
+            kind="movePods",
+            object=names,
+            cost=self.options.costs["movePods"] * rearrangement.evictions,
+            moves=rearrangement.moves,
+            then_nodes=tuple(nodes[-1:]),
+            text=f"evict {names}",
+            then=f"then {nodes[-1]}",
+        )
+
+    def _proof(
+        self, conflicts: Sequence[tuple[tuple[Rule, ...], bool]], room: Room
+    ) -> tuple[str, ...]:
+        texts = []
+        if conflicts and conflicts[0][1]:
+            number = len(conflicts[0][0])
+            texts.append(
+                "one rule alone is the conflict" if number == 1 else "the conflict is minimal"
+            )
+        elif conflicts:
+            texts.append("the conflict is not proven minimal")
+        counting = room.counting
+        if counting is not None:
+            if counting.kind == "search":
+                texts.append("all sequences were searched")
+            elif counting.kind != "static":
+                texts.append("no sequence of evictions helps")
+        elif room.steps is not None and room.fewest:
+            texts.append("fewer evictions can't do")
+        return tuple(texts)
+
+
+def _verdict(room: Room) -> Verdict:
+    if room.steps is not None:
+        return "stuck"
+    return "impossible" if room.counting is not None else "undecided"
+
+
+def _searched(room: Room) -> bool:
+    return room.counting is not None and room.counting.kind == "search"
+
+
+def _remedy(room: Room, repairs: Sequence[Repair]) -> str:
+    """What helps, as short as a table needs it."""
+    if room.steps is not None:
+        return count_of(room.evictions, "eviction")
+    if not repairs:
+        return "-"
+    first = repairs[0]
+    if first.kind == "scale" and first.change is not None:
+        return f"scale to {first.change.to}"
+    if first.kind in ("raiseMaxSkew", "lowerMinDomains") and first.change is not None:
+        return f"{first.field.rpartition('.')[2]} {first.change.to}"
+    if first.kind == "lowerRequest" and first.change is not None:
+        return f"{first.field.rpartition('.')[2]} request {first.change.to}"
+    return first.text.removeprefix("kubectl ")

@@ -1,0 +1,178 @@
+"""Several pods: replicas judged together, workloads that compete, and everything that waits.
+
+Pods are judged as a set: a sequence has to place all of them. What kube-scheduler places one after
+the other is put on the nodes first; the first pod that is left over tells why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from models.diagnosis import Diagnosis, Verdict
+from planner.cluster import Cluster
+from planner.cluster.owners import WorkloadRef
+from planner.explain.competition import compete
+from planner.explain.diagnose import ExplainOptions, explain
+from planner.explain.greedy import Turn, place_in_turn
+from planner.explain.moves import rearranged
+from planner.explain.rearrange import Room, room_for
+from planner.explain.subject import Subject, subject_of
+from planner.explain.words import count_of
+from planner.scheduler.profile import Profile
+
+_WORST: tuple[Verdict, ...] = ("impossible", "undecided", "stuck", "gated", "schedulable")
+
+
+@dataclass(frozen=True, eq=False)
+class Explainer:
+    """Subjects over one state, which all of them share."""
+
+    cluster: Cluster
+    profile: Profile
+    options: ExplainOptions
+
+    @cached_property
+    def _first(self) -> Subject:
+        return subject_of(self.cluster, self.profile, 0)
+
+    def subject(self, pod: int) -> Subject:
+        """One pod before the shared state."""
+        return replace(self._first, pod=pod)
+
+    def alone(self, pod: int) -> Diagnosis:
+        """The pod by itself."""
+        return explain(self.subject(pod), self.options)
+
+    def workload(self, pod: int) -> WorkloadRef:
+        """Whose pod it is."""
+        return self.cluster.workloads[int(self.cluster.group_of[pod])]
+
+    def by_workload(self, pods: Sequence[int]) -> dict[WorkloadRef, list[int]]:
+        """Pods of the same workload together, in the order given."""
+        found: dict[WorkloadRef, list[int]] = {}
+        for pod in pods:
+            found.setdefault(self.workload(pod), []).append(pod)
+        return found
+
+
+def explain_pods(
+    cluster: Cluster, pods: Sequence[int], profile: Profile, options: ExplainOptions
+) -> Diagnosis:
+    """One pod, the replicas of a workload, or several workloads as a set."""
+    explainer = Explainer(cluster, profile, options)
+    if not pods:
+        return Diagnosis(
+            targets=(), verdict="schedulable", headline="there is no pending pod to explain"
+        )
+    if len(pods) == 1:
+        return explainer.alone(pods[0])
+    workloads = explainer.by_workload(pods)
+    if len(workloads) == 1:
+        return _together(explainer, pods)
+    parts = [_together(explainer, each) for each in workloads.values()]
+    if all(part.verdict == "schedulable" for part in parts):
+        return _competing(explainer, pods, parts)
+    return _summed_up(explainer, pods, parts)
+
+
+def explain_workloads(
+    cluster: Cluster, pods: Sequence[int], profile: Profile, options: ExplainOptions
+) -> Diagnosis:
+    """A part for each workload."""
+    explainer = Explainer(cluster, profile, options)
+    workloads = explainer.by_workload(pods)
+    return _summed_up(explainer, pods, [_together(explainer, each) for each in workloads.values()])
+
+
+def _together(explainer: Explainer, pods: Sequence[int]) -> Diagnosis:
+    """Replicas of one workload."""
+    waiting = [pod for pod in pods if not explainer.cluster.pods[pod].spec.scheduling_gates]
+    if len(waiting) < 2:
+        return _for_all(explainer, pods, explainer.alone((waiting or list(pods))[0]))
+    first = explainer.subject(waiting[0])
+    turn = place_in_turn(first, waiting)
+    if not turn.left:
+        return _for_all(explainer, pods, explainer.alone(waiting[0]))
+    room = room_for(first, waiting, explainer.options.limits)
+    last = explain(turn.subject(first), explainer.options)
+    return _judged(explainer, pods, last, room, turn)
+
+
+def _judged(
+    explainer: Explainer, pods: Sequence[int], last: Diagnosis, room: Room, turn: Turn
+) -> Diagnosis:
+    """What the pod that is left over says, with the verdict about all of them."""
+    number, who = len(pods), explainer.workload(pods[0]).name
+    changes: dict[str, object] = {"targets": _keys(explainer, pods)}
+    fitting = len(turn.placed)
+    if len(turn.left) > 1:
+        name = explainer.cluster.pods[turn.left[0]].name
+        judged = f"Judged for {name}, the first of {len(turn.left)} pods that are left over."
+        changes["not_listed"] = (judged, *last.not_listed)
+    if fitting:
+        text = f"{fitting} of {count_of(number, f'{who} pod')} find a node; then {last.headline}"
+        changes["headline"] = text
+    if room.steps is not None and not room.evictions:
+        return _for_all(explainer, pods, explainer.alone(pods[0]))
+    if room.steps is not None:
+        changes |= {
+            "verdict": "stuck",
+            "rearrangement": rearranged(explainer.subject(pods[0]), room),
+            "rearranging": (),
+            "counting": None,
+            "remedy": count_of(room.evictions, "eviction"),
+        }
+    elif room.counting is not None:
+        counting = last.counting or room.counting
+        changes |= {
+            "verdict": "impossible",
+            "rearrangement": None,
+            "counting": counting,
+            "rearranging": (counting.text,),
+        }
+    return last.model_copy(update=changes)
+
+
+def _for_all(explainer: Explainer, pods: Sequence[int], found: Diagnosis) -> Diagnosis:
+    if len(pods) == 1:
+        return found
+    headline = found.headline
+    if found.verdict == "schedulable":
+        who = explainer.workload(pods[0]).name
+        headline = f"all {count_of(len(pods), f'{who} pod')} find a node"
+    return found.model_copy(update={"targets": _keys(explainer, pods), "headline": headline})
+
+
+def _keys(explainer: Explainer, pods: Sequence[int]) -> tuple[str, ...]:
+    return tuple(explainer.cluster.pods[pod].key for pod in pods)
+
+
+def _competing(explainer: Explainer, pods: Sequence[int], parts: Sequence[Diagnosis]) -> Diagnosis:
+    """Each workload fits alone; do all of them together?"""
+    first = explainer.subject(pods[0])
+    turn = place_in_turn(first, pods)
+    if turn.left:
+        room = room_for(first, pods, explainer.options.limits)
+        if room.steps is None or room.evictions:
+            return compete(explainer, pods, turn, room)
+    names = [ref.name for ref in explainer.by_workload(pods)]
+    return Diagnosis(
+        targets=_keys(explainer, pods),
+        workloads=tuple(name for part in parts for name in part.workloads),
+        verdict="schedulable",
+        headline=f"all {len(pods)} pods of {' and '.join(names)} find a node together",
+    )
+
+
+def _summed_up(explainer: Explainer, pods: Sequence[int], parts: Sequence[Diagnosis]) -> Diagnosis:
+    verdicts = [part.verdict for part in parts]
+    verdict: Verdict = min(verdicts, key=_WORST.index) if verdicts else "schedulable"
+    return Diagnosis(
+        targets=_keys(explainer, pods),
+        workloads=tuple(name for part in parts for name in part.workloads),
+        verdict=verdict,
+        headline=f"{count_of(len(pods), 'pending pod')} of {count_of(len(parts), 'workload')}",
+        parts=tuple(parts),
+    )

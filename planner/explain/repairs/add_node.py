@@ -1,0 +1,169 @@
+"""addNode: in which domain, and how big at least.
+
+The new node has the labels that the pod's rules ask for, no taints, and exactly the room that the
+pod needs; what DaemonSets would put on it comes on top.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from models.meta import ObjectMeta
+from models.node import HOSTNAME, Node, NodeStatus
+from models.quantity import NANO
+from models.resources import CPU, MEMORY, PODS
+from planner.explain.overlay import Overlay, feasible
+from planner.explain.repairs.proposal import Case, Proposal
+from planner.explain.words import amount, conjoined, short_key
+
+NAME = "new-node"
+NEW_DOMAIN = "planner-new-domain"
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
+MOST_PLACES = 40
+_NANO_PER_MILLI = 10**6
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Values of the topology keys; an empty one stands for a domain that does not exist yet."""
+
+    values: tuple[tuple[str, str], ...]
+
+
+def propose(case: Case) -> Iterator[Proposal]:
+    """Every combination of existing domains, and a new one; those that help are united in one."""
+    places = _places(case)
+    good = [p for p in places if bool(feasible(case.subject, _overlay(case, p))[-1])]
+    existing = [p for p in good if all(value for _, value in p.values)]
+    chosen = existing or good
+    if not chosen:
+        return
+    bad = [p for p in places if p not in good and all(value for _, value in p.values)]
+    size = _size(case)
+    where = _where(case, chosen)
+    yield Proposal(
+        kind="addNode",
+        object="node",
+        field=conjoined([f"{key}={value or '<new>'}" for key, value in chosen[0].values]),
+        after={
+            "domains": [dict(p.values) for p in chosen[:10]],
+            "labels": dict(_asked_labels(case, chosen[0])),
+            "size": dict(_amounts(case)),
+        },
+        text=f"add a node{where}{size}",
+        cost=case.costs["addNode"] + (5 if not existing else 0),
+        overlay=_overlay(case, chosen[0]),
+        then="then it takes the pod",
+        notes=(f"in {_names(bad)}: no help",) if bad and existing and len(bad) <= 3 else (),
+    )
+
+
+def _names(places: Sequence[_Place]) -> str:
+    return conjoined([" and ".join(value for _, value in p.values) for p in places], "or")
+
+
+def _where(case: Case, places: Sequence[_Place]) -> str:
+    """` in zoneB`, ` in a fourth zone`; nothing if the domain does not matter."""
+    keys = [key for key, _ in places[0].values]
+    if not keys:
+        return ""
+    if any(not value for _, value in places[0].values):
+        fresh = [key for key, value in places[0].values if not value]
+        numbers = [len(case.subject.cluster.topology(key).domains) for key in fresh]
+        words = [
+            f"a {_ORDINALS[n] if n < len(_ORDINALS) else 'new'} {short_key(key)}"
+            for key, n in zip(fresh, numbers, strict=True)
+        ]
+        return f" in {conjoined(words)}"
+    names = sorted({" and ".join(value for _, value in p.values) for p in places})
+    return f" in {conjoined(names, 'or')}" if len(names) <= 3 else f" in one of {len(names)} places"
+
+
+def _places(case: Case) -> list[_Place]:
+    """Keys that name the node get a new value; all others each value there is, or a new one."""
+    places = case.subject.places
+    keys = [key for key in _keys(case) if not places.per_node(key)]
+    options = [[(key, value) for value in _values(case, key)] for key in keys]
+    found = [_Place(tuple(values)) for values in product(*options)]
+    return found if len(found) <= MOST_PLACES else found[:MOST_PLACES]
+
+
+def _values(case: Case, key: str) -> list[str]:
+    """What nodeSelector or node affinity ask for; else the domains there are, and a new one."""
+    spec = case.subject.group.spec
+    if key in spec.node_selector:
+        return [spec.node_selector[key]]
+    asked: list[str] = []
+    required = spec.affinity.node_affinity.required
+    for term in required.node_selector_terms if required is not None else ():
+        for expression in term.match_expressions:
+            if expression.key == key and expression.operator == "In":
+                asked += expression.values
+    return list(dict.fromkeys((*case.subject.cluster.topology(key).domains, *asked, "")))
+
+
+def _keys(case: Case) -> list[str]:
+    """The topology keys of the pod's hard rules."""
+    spec = case.subject.group.spec
+    keys = [c.topology_key for c in spec.topology_spread_constraints if c.hard]
+    keys += [t.topology_key for t in spec.affinity.pod_anti_affinity.required]
+    keys += [t.topology_key for t in spec.affinity.pod_affinity.required]
+    keys += [
+        term.topology_key
+        for rule in case.rules
+        if rule.kind == "podAntiAffinityOfOthers"
+        for term in getattr(rule, "terms", ())
+    ]
+    return list(dict.fromkeys(keys))
+
+
+def _overlay(case: Case, place: _Place) -> Overlay:
+    node = Node(
+        metadata=ObjectMeta(name=NAME, labels=_labels(case, place)),
+        status=NodeStatus(allocatable=_allocatable(case)),
+    )
+    return Overlay(added=(node,))
+
+
+def _labels(case: Case, place: _Place) -> dict[str, str]:
+    return {**_usual_labels(case), HOSTNAME: NAME, **_asked_labels(case, place)}
+
+
+def _asked_labels(case: Case, place: _Place) -> dict[str, str]:
+    """Those that the pod's rules look at."""
+    labels = dict(case.subject.group.spec.node_selector)
+    for key in _keys(case):
+        if case.subject.places.per_node(key):
+            labels[key] = NAME
+    labels.update({key: value or NEW_DOMAIN for key, value in place.values})
+    return labels
+
+
+def _usual_labels(case: Case) -> Mapping[str, str]:
+    """Those of a node that the pod's affinity admits, so that the new one is of its kind."""
+    admitted = case.subject.state.node_rules.affinity(case.subject.group.spec)
+    nodes = np.flatnonzero(admitted).tolist()
+    return case.subject.cluster.nodes[nodes[0]].labels if nodes else {}
+
+
+def _amounts(case: Case) -> dict[str, str]:
+    requests = case.subject.group.spec.requests
+    return {name: amount(name, n) for name, n in sorted(requests.items()) if n > 0}
+
+
+def _allocatable(case: Case) -> dict[str, int]:
+    requests = case.subject.group.spec.requests
+    units = {name: n * (_NANO_PER_MILLI if name == CPU else NANO) for name, n in requests.items()}
+    return {**units, PODS: NANO}
+
+
+def _size(case: Case) -> str:
+    wanted = _amounts(case)
+    parts = [f"{wanted[CPU]} CPU"] if CPU in wanted else []
+    parts += [wanted[MEMORY]] if MEMORY in wanted else []
+    parts += [f"{n} {name}" for name, n in wanted.items() if name not in (CPU, MEMORY)]
+    return f", {conjoined(parts)}" if parts else ""

@@ -1,0 +1,92 @@
+"""labelNode: a node that lacks the label of a topology or of a selector gets it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from models.node import Node
+from planner.explain.lookalikes import lookalike
+from planner.explain.overlay import Overlay
+from planner.explain.repairs.proposal import Case, Proposal
+from planner.explain.rules.node_affinity import NodeAffinityRule
+from planner.explain.rules.pod_topology_spread import SpreadRule
+
+MOST = 6
+"""Nodes that are tried per key."""
+
+
+def propose(case: Case) -> Iterator[Proposal]:
+    """Nodes without a topology key, those with a lookalike first; then a selector nobody meets."""
+    for rule in case.rules:
+        if isinstance(rule, SpreadRule) and rule.missing.any():
+            yield from _for_topology(case, rule)
+        if isinstance(rule, NodeAffinityRule) and rule.equals and not rule.allowed.any():
+            yield from _for_selector(case, rule)
+
+
+def usual_keys(rule: SpreadRule) -> frozenset[str]:
+    """Keys that nodes have beside the topology key: they mean something else."""
+    nodes = rule.subject.cluster.nodes
+    labelled = np.flatnonzero(~rule.missing).tolist()[:100]
+    return frozenset(key for i in labelled for key in nodes[i].labels)
+
+
+def _for_topology(case: Case, rule: SpreadRule) -> Iterator[Proposal]:
+    key, usual = rule.constraint.topology_key, usual_keys(rule)
+    nodes = case.subject.cluster.nodes
+    meant: list[tuple[int, str]] = []
+    others: list[int] = []
+    for index in np.flatnonzero(rule.missing).tolist():
+        typo = lookalike(nodes[index].labels, key, usual)
+        if typo is None:
+            others.append(index)
+        else:
+            meant.append((index, nodes[index].labels[typo]))
+    for index, value in meant[:MOST]:
+        yield _proposal(case, index, key, value, 0)
+    if case.subject.places.per_node(key):
+        for index in others[:MOST]:
+            yield _proposal(case, index, key, nodes[index].name, 2)
+    elif len(others) <= MOST and len(rule.topology.domains) <= MOST:
+        for index in others:
+            for value in rule.topology.domains:
+                yield _proposal(case, index, key, value, 20)
+
+
+def _for_selector(case: Case, rule: NodeAffinityRule) -> Iterator[Proposal]:
+    """Any node that nothing else refuses could be the one that was meant."""
+    open_nodes = np.flatnonzero(case.refused_by((rule,))).tolist()
+    nodes = case.subject.cluster.nodes
+    selector = case.subject.group.spec.node_selector
+    for index in open_nodes[:1]:
+        lacking = {k: v for k, v in sorted(selector.items()) if nodes[index].labels.get(k) != v}
+        if len(lacking) == 1:
+            key, value = next(iter(lacking.items()))
+            yield _proposal(case, index, key, value, 20)
+
+
+def _proposal(case: Case, index: int, key: str, value: str, extra: int) -> Proposal:
+    node = case.subject.cluster.nodes[index]
+    command = f"kubectl label node {node.name} {key}={value}"
+    if key in node.labels:
+        command += " --overwrite"
+    return Proposal(
+        kind="labelNode",
+        object=f"node/{node.name}",
+        field=f"metadata.labels[{key}]",
+        before=node.labels.get(key),
+        after=value,
+        text=command,
+        cost=case.costs["labelNode"] + extra,
+        overlay=Overlay(nodes={index: labelled(node, key, value)}),
+        command=command,
+        notes=("if it is there",) if extra >= 20 else (),
+    )
+
+
+def labelled(node: Node, key: str, value: str) -> Node:
+    """The node with one more label."""
+    labels = {**node.labels, key: value}
+    return node.replace(metadata=node.metadata.replace(labels=labels))

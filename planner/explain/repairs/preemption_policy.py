@@ -1,0 +1,57 @@
+"""preemptionPolicy: the pod may push lower priorities aside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import msgspec
+
+from models.diagnosis import Change as FieldChange
+from models.diagnosis import Repair
+from planner.explain.repairs.proposal import Case
+from planner.explain.subject import Subject
+from planner.explain.words import count_of
+from planner.scheduler.cycle import Scheduler
+from planner.scheduler.preemption import Preemption, preempt
+from planner.scheduler.state import SchedulingState
+
+
+def judged(case: Case) -> Iterator[Repair]:
+    """Tried with the pod's policy changed; those who would lose their place are named."""
+    subject = case.subject
+    if subject.record.spec.preemption_policy != "Never":
+        return
+    found = if_allowed(subject)
+    if found is None or found.nominated is None:
+        return
+    node = subject.cluster.nodes[found.nominated].name
+    lost = count_of(len(found.victims), "pod")
+    names = {
+        subject.cluster.workloads[int(subject.cluster.group_of[v])].name for v in found.victims
+    }
+    kind = f"{len(found.victims)} {next(iter(names))} pod" if len(names) == 1 else lost
+    plural = "s" if len(names) == 1 and len(found.victims) > 1 else ""
+    yield Repair(
+        kind="preemptionPolicy",
+        object=case.owner,
+        field="spec.preemptionPolicy",
+        change=FieldChange(from_="Never", to="PreemptLowerPriority"),
+        cost=case.costs["preemptionPolicy"],
+        restarts=case.restarts,
+        then_nodes=tuple(subject.cluster.nodes[n].name for n in found.nominated_any_of),
+        text=f"{subject.short}: preemptionPolicy Never -> PreemptLowerPriority",
+        then=f"then {node}",
+        notes=(f"{kind}{plural} left pending", case.rollout),
+        command=case.patch("preemptionPolicy", "PreemptLowerPriority"),
+    )
+
+
+def if_allowed(subject: Subject) -> Preemption | None:
+    """What PostFilter would decide if the pod's policy were the usual one."""
+    spec = subject.record.spec.replace(preemption_policy="PreemptLowerPriority")
+    pods = list(subject.cluster.pods)
+    pods[subject.pod] = msgspec.structs.replace(subject.record, spec=spec)
+    state = SchedulingState(replace(subject.cluster, pods=tuple(pods)))
+    scheduler = Scheduler(state, subject.profile)
+    return preempt(scheduler, scheduler.evaluate(subject.pod))

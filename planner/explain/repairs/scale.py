@@ -1,0 +1,107 @@
+"""scale: fewer replicas, of the pod's own workload or of one that holds the room."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+
+from models.workload import Deployment, ReplicaSet, ReplicationController
+from planner.cluster.node_rules import BoolArray
+from planner.cluster.owners import WorkloadRef
+from planner.explain.overlay import Overlay, feasible
+from planner.explain.repairs.proposal import Case, Proposal
+from planner.explain.rules.inter_pod_affinity import AntiAffinityRule
+from planner.explain.rules.node_resources_fit import CapacityRule
+
+MOST_PODS = 24
+"""Replicas that are tried one by one: kube-controller-manager chooses which of them goes."""
+MOST_WORKLOADS = 4
+
+
+def propose(case: Case) -> Iterator[Proposal]:
+    """Other workloads whose replicas, any one of them, hold the room that is missing."""
+    rules = [rule for rule in case.rules if isinstance(rule, CapacityRule)]
+    if not rules:
+        return
+    short = case.refused_by((rules[0],)) & ~rules[0].hopeless
+    if not short.any():
+        return
+    for workload, pods in _workloads_on(case, short)[:MOST_WORKLOADS]:
+        running = _running(case, workload)
+        if len(running) > MOST_PODS or not set(running) <= set(pods):
+            continue
+        if all(_helps(case, pod) for pod in running):
+            yield _proposal(case, workload, running)
+
+
+def propose_own(case: Case) -> Iterator[Proposal]:
+    """As many replicas as anti-affinity to themselves leaves room for."""
+    subject = case.subject
+    apart = [r for r in case.rules if isinstance(r, AntiAffinityRule) and r.to_itself]
+    controller = subject.cluster.owners.controllers.get(subject.workload)
+    if not apart or subject.bare or controller is None:
+        return
+    desired = subject.cluster.owners.desired(subject.workload)
+    running = len(_running(case, subject.workload))
+    if desired is None or running >= desired or not apart[0].every_domain:
+        return
+    yield Proposal(
+        kind="scale",
+        object=subject.workload.short,
+        field="spec.replicas",
+        before=desired,
+        after=running,
+        text=f"scale {subject.workload.name} {desired} -> {running}",
+        cost=case.costs["scale"] - 10,
+        overlay=Overlay(),
+        then="nothing pending",
+        command=_command(subject.workload, running),
+    )
+
+
+def _command(workload: WorkloadRef, replicas: int) -> str:
+    return f"kubectl -n {workload.namespace} scale {workload.short} --replicas={replicas}"
+
+
+def _workloads_on(case: Case, nodes: BoolArray) -> list[tuple[WorkloadRef, list[int]]]:
+    cluster, state = case.subject.cluster, case.subject.state
+    held: dict[WorkloadRef, list[int]] = defaultdict(list)
+    here = np.flatnonzero((state.node_of >= 0) & ~state.terminating)
+    for pod in here[nodes[state.node_of[here]]].tolist():
+        workload = cluster.workloads[int(cluster.group_of[pod])]
+        controller = cluster.owners.controllers.get(workload)
+        scalable = isinstance(controller, Deployment | ReplicaSet | ReplicationController)
+        if scalable and workload != case.subject.workload:
+            held[workload].append(pod)
+    return sorted(held.items(), key=lambda item: (-len(item[1]), item[0]))
+
+
+def _running(case: Case, workload: WorkloadRef) -> list[int]:
+    cluster, state = case.subject.cluster, case.subject.state
+    mine = np.fromiter((w == workload for w in cluster.workloads), np.bool_, len(cluster.groups))
+    here = mine[cluster.group_of] & (state.node_of >= 0) & ~state.terminating
+    found: list[int] = np.flatnonzero(here).tolist()
+    return found
+
+
+def _helps(case: Case, pod: int) -> bool:
+    return bool(feasible(case.subject, Overlay(without=frozenset((pod,)))).any())
+
+
+def _proposal(case: Case, workload: WorkloadRef, running: list[int]) -> Proposal:
+    desired = case.subject.cluster.owners.desired(workload) or len(running)
+    pods = f"{len(running)} -> {len(running) - 1}"
+    return Proposal(
+        kind="scale",
+        object=workload.short,
+        field="spec.replicas",
+        before=desired,
+        after=len(running) - 1,
+        text=f"scale {workload.name} {pods}",
+        cost=case.costs["scale"],
+        overlay=Overlay(without=frozenset(running[:1])),
+        then=f"then {case.subject.short} runs where the pod was removed",
+        command=_command(workload, len(running) - 1),
+    )

@@ -1,0 +1,54 @@
+"""scheduleAnyway: a hard constraint becomes a preference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from models.pod import PodSpec
+from planner.explain.overlay import Overlay, SpecEdit
+from planner.explain.repairs.proposal import Case, Proposal
+from planner.explain.rules.pod_topology_spread import SpreadRule
+
+
+def propose(case: Case) -> Iterator[Proposal]:
+    """Each hard constraint; minDomains goes with it, which the API allows with DoNotSchedule only.
+
+    The constraint then also stops deciding which nodes the others count.
+    """
+    for rule in case.rules:
+        if not isinstance(rule, SpreadRule) or not rule.field.startswith("spec."):
+            continue
+        spec = case.subject.group.spec
+        twins = [
+            c
+            for c in spec.topology_spread_constraints
+            if c.topology_key == rule.constraint.topology_key and not c.hard
+        ]
+        if twins:
+            continue
+        extra = ", and remove minDomains" if rule.constraint.min_domains is not None else ""
+        path = f"topologySpreadConstraints/{rule.index}/whenUnsatisfiable"
+        yield Proposal(
+            kind="scheduleAnyway",
+            object=case.owner,
+            field=f"{rule.field}.whenUnsatisfiable",
+            before="DoNotSchedule",
+            after="ScheduleAnyway",
+            text=f"{rule.key}: ScheduleAnyway{extra}",
+            cost=case.costs["scheduleAnyway"] + (10 if extra else 0),
+            overlay=Overlay(edits=(_edit(rule.index),)),
+            restarts=case.restarts,
+            notes=(case.rollout,),
+            command=None if extra else case.patch(path, "ScheduleAnyway"),
+        )
+
+
+def _edit(index: int) -> SpecEdit:
+    def edit(spec: PodSpec) -> PodSpec:
+        constraints = list(spec.topology_spread_constraints)
+        constraints[index] = constraints[index].replace(
+            when_unsatisfiable="ScheduleAnyway", min_domains=None
+        )
+        return spec.replace(topology_spread_constraints=tuple(constraints))
+
+    return edit

@@ -1,0 +1,41 @@
+"""uncordon: the node takes pods again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from models.node import UNSCHEDULABLE_TAINT, Node
+from planner.cluster.node_rules import BoolArray
+from planner.explain.overlay import Overlay
+from planner.explain.repairs.proposal import Case, Proposal
+from planner.explain.rules.node_unschedulable import CordonRule
+from planner.explain.rules.rule import Rule
+
+MOST = 6
+
+
+def propose(case: Case, rule: Rule, nodes: BoolArray) -> Iterator[Proposal]:
+    """Each of these nodes, the first few; the cordon and its own taint go together."""
+    if not isinstance(rule, CordonRule):
+        return
+    for index in np.flatnonzero(nodes).tolist()[:MOST]:
+        node = case.subject.cluster.nodes[index]
+        yield Proposal(
+            kind="uncordon",
+            object=f"node/{node.name}",
+            field="spec.unschedulable",
+            before=True,
+            after=False,
+            text=f"kubectl uncordon {node.name}",
+            cost=case.costs["uncordon"],
+            overlay=Overlay(nodes={index: uncordoned(node)}),
+            command=f"kubectl uncordon {node.name}",
+        )
+
+
+def uncordoned(node: Node) -> Node:
+    """Without the cordon and the taint that it brought."""
+    taints = tuple(t for t in node.spec.taints if t.key != UNSCHEDULABLE_TAINT)
+    return node.replace(spec=node.spec.replace(unschedulable=False, taints=taints))

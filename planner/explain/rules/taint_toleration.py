@@ -1,0 +1,93 @@
+"""TaintToleration: nodes with a hard taint that the pod does not tolerate.
+
+The taint that a cordon brings is the cordon's, never a cause of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from models.diagnosis import RuleKind
+from models.node import UNSCHEDULABLE_TAINT, Node
+from models.taints import HARD_EFFECTS, Taint
+from planner.cluster.node_rules import BoolArray
+from planner.explain.rules.rule import Facts, Rule
+from planner.explain.subject import Subject
+from planner.explain.words import NAMED, conjoined
+
+
+@dataclass(frozen=True, eq=False)
+class TaintRule(Rule):
+    """The taints that stand in the way, each with its nodes."""
+
+    nodes_of: Mapping[Taint, BoolArray]
+
+    kind: ClassVar[RuleKind] = "taints"
+
+    @property
+    def name(self) -> str:
+        """`taints`."""
+        return "taints"
+
+    def taints_at(self, left: BoolArray) -> list[Taint]:
+        """The taints of these nodes, the most frequent first."""
+        counts = {taint: int((nodes & left).sum()) for taint, nodes in self.nodes_of.items()}
+        found = [taint for taint, count in counts.items() if count]
+        return sorted(found, key=lambda taint: (-counts[taint], str(taint)))
+
+    def sentence(self, left: BoolArray, *, first: bool) -> str:
+        """`Both nodes in eu-1c have the taint nvidia.com/gpu=present:NoSchedule, which ...`."""
+        mask = left & self.blocked
+        taints = self.taints_at(mask)
+        text = conjoined([str(taint) for taint in taints[:NAMED]], "or")
+        noun = "the taint" if len(taints) == 1 else "one of the taints"
+        number = int(mask.sum())
+        verb = "has" if number == 1 else "have"
+        who = self.subject.short
+        return f"{self._which(mask, left)} {verb} {noun} {text}, which {who} does not tolerate."
+
+    def _which(self, mask: BoolArray, left: BoolArray) -> str:
+        number, names = int(mask.sum()), self.subject.places.names(mask)
+        if number == int(left.sum()) and number > 1:
+            return f"Both of them, {conjoined(names)}," if number == 2 else f"All {number}"
+        return self.subject.places.describe(mask)
+
+    def brief(self, left: BoolArray) -> str:
+        """`web tolerates no node there`."""
+        return f"{self.subject.short} does not tolerate {self.taints_at(left)[0].key}"
+
+    def cell(self, node: int) -> str:
+        """`taint dedicated=ml:NoSchedule`."""
+        return ", ".join(str(t) for t, nodes in self.nodes_of.items() if nodes[node])
+
+    def facts(self) -> Facts:
+        """How many nodes have which taint."""
+        return {"taints": {str(t): int(nodes.sum()) for t, nodes in self.nodes_of.items()}}
+
+
+def find(subject: Subject) -> list[Rule]:
+    """Distinct taints are judged once each."""
+    nodes = subject.cluster.nodes
+    tolerations = subject.group.spec.tolerations
+    nodes_of: dict[Taint, BoolArray] = {}
+    judged: dict[Taint, bool] = {}
+    for index, node in enumerate(nodes):
+        for taint in node.spec.taints:
+            refuses = judged.get(taint)
+            if refuses is None:
+                tolerated = any(t.tolerates(taint) for t in tolerations)
+                refuses = judged[taint] = taint.effect in HARD_EFFECTS and not tolerated
+            if refuses and not _of_cordon(node, taint):
+                nodes_of.setdefault(taint, np.zeros(len(nodes), np.bool_))[index] = True
+    if not nodes_of or not any(p.name == "TaintToleration" for p in subject.profile.filters):
+        return []
+    blocked: BoolArray = np.logical_or.reduce(list(nodes_of.values()))
+    return [TaintRule(subject, "spec.tolerations", blocked, nodes_of)]
+
+
+def _of_cordon(node: Node, taint: Taint) -> bool:
+    return node.spec.unschedulable and taint.key == UNSCHEDULABLE_TAINT

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from planner.cli import app
+from planner.cli.errors import USAGE
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+CONFLICT = ("--example", "docs-conflicting-constraints")
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = app.main(["explain", *arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_an_impossible_pod_ends_with_3(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, *CONFLICT, "pod/mypod")
+    assert code == 3
+    assert out.startswith("impossible: zone spread and node spread leave no node for pod/mypod\n")
+    assert err == ""
+
+
+def test_a_schedulable_pod_ends_with_0(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "--example", "docs-two-constraints", "mypod")
+    assert code == 0
+    assert out.startswith("schedulable: node4 takes pod/mypod\n")
+
+
+def test_json_is_the_document(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, *CONFLICT, "mypod", "-o", "json")
+    document = json.loads(out)
+    assert code == 3
+    assert document["kind"] == "Diagnosis"
+    assert document["verdict"] == "impossible"
+    assert document["targets"] == ["default/mypod"]
+    assert document["message"].startswith("0/3 nodes are available: 3 node(s) didn't match")
+    first = document["repairs"][0]
+    assert first["change"] == {"from": 1, "to": 2}
+    assert first["verified"] is True
+
+
+def test_without_names_all_pending_pods_are_summed_up(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, *CONFLICT)
+    assert code == 3
+    assert out.startswith("1 pending pod of 1 workload: 1 impossible\n")
+
+
+def test_costs_of_the_user_change_the_order(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, *CONFLICT, "mypod", "--cost", "addNode=1")
+    assert "  1. add a node in zoneB" in out
+
+
+def test_an_unknown_cost_names_the_kinds(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, *CONFLICT, "mypod", "--cost", "magic=1")
+    assert code == USAGE
+    assert out == ""
+    assert "raiseMaxSkew" in err
+
+
+def test_a_pod_that_is_not_there_suggests_one_that_is(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, *CONFLICT, "mypo")
+    assert code == 1
+    assert err == (
+        "error: there is no pod mypo in namespace default\nhelp: did you mean mypod? (pending)\n"
+    )
+
+
+def test_markdown_has_the_same_words(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, *CONFLICT, "mypod", "-o", "markdown")
+    assert "impossible: zone spread and node spread leave no node for pod/mypod" in out
+
+
+def test_ortools_is_not_imported_for_the_documentation_s_example() -> None:
+    script = (
+        "import sys; from planner.cli.app import main; "
+        "code = main(['explain', '--example', 'docs-conflicting-constraints', 'mypod']); "
+        "sys.exit(10 + ('ortools' in sys.modules) if code == 3 else 1)"
+    )
+    result = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=False)
+    assert result.returncode == 10

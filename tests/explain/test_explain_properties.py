@@ -1,0 +1,162 @@
+"""What has to hold for every explanation, on small random clusters with all rules mixed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given, settings
+
+from models.diagnosis import Change, Diagnosis, Repair, RepairKind
+from planner.cluster import GONE, Cluster
+from planner.explain.confirm import is_minimal
+from planner.explain.conflict import minimal_conflicts
+from planner.explain.diagnose import ExplainOptions, explain
+from planner.explain.repairs import COSTS
+from planner.explain.rules import rules_of
+from planner.explain.subject import Subject, subject_of
+from planner.planning.exhaustive import Optimum, search
+from planner.report import explain_table
+from planner.report.blocks import plain_text
+from planner.scheduler.profile import default_profile
+from planner.solver.options import SolveOptions
+from planner.solver.problem import build_problem
+from tests.agreement.clusters import clusters
+from tests.explain.changes import applied, passes
+
+PROFILE = default_profile()
+ELSEWHERE = {"scale", "movePods", "preemptionPolicy", "recreateVolume"}
+"""Repairs that the twin does not apply."""
+
+
+def subjects(cluster: Cluster) -> Iterator[Subject]:
+    """The waiting pods, one of each group, that kube-scheduler looks at."""
+    seen: set[int] = set()
+    for pod in cluster.pending.tolist():
+        group = int(cluster.group_of[pod])
+        if group not in seen and not cluster.pods[pod].spec.scheduling_gates:
+            seen.add(group)
+            yield subject_of(cluster, PROFILE, pod)
+
+
+def refused(cluster: Cluster) -> Iterator[tuple[Subject, Diagnosis]]:
+    for subject in subjects(cluster):
+        found = explain(subject, ExplainOptions())
+        if found.verdict != "schedulable":
+            yield subject, found
+
+
+def exhaustive(subject: Subject) -> Optimum:
+    """All sequences of evictions and placements for this pod alone."""
+    others = [p for p in subject.cluster.pending.tolist() if p != subject.pod]
+    alone = subject.cluster.with_placement(dict.fromkeys(others, GONE))
+    options = SolveOptions(rebalance=True)
+    problem = build_problem(alone, options)
+    return search(replace(problem, options=replace(options, rebalance=False)), PROFILE)
+
+
+@settings(max_examples=60)
+@given(clusters())
+def test_the_rules_together_refuse_what_the_scheduler_refuses(cluster: Cluster) -> None:
+    for subject in subjects(cluster):
+        left = np.ones(len(cluster.nodes), np.bool_)
+        for rule in rules_of(subject):
+            left &= rule.allowed
+        feasible = subject.scheduler.evaluate(subject.pod).feasible
+        assert np.flatnonzero(left).tolist() == feasible.tolist()
+
+
+@settings(max_examples=60)
+@given(clusters())
+def test_a_conflict_called_minimal_can_spare_no_rule(cluster: Cluster) -> None:
+    for subject, found in refused(cluster):
+        conflicts = minimal_conflicts(rules_of(subject), len(cluster.nodes)).sets
+        assert conflicts
+        assert len(found.conflicts) == len(conflicts)
+        for rules in conflicts:
+            together = np.logical_or.reduce([rule.blocked for rule in rules])
+            assert together.all()
+            for spared in rules:
+                others = [rule.blocked for rule in rules if rule is not spared]
+                assert not others or not np.logical_or.reduce(others).all()
+        confirmed = sum(is_minimal(subject, rules) for rules in conflicts)
+        assert confirmed == sum(conflict.minimal for conflict in found.conflicts)
+
+
+@settings(max_examples=60)
+@given(clusters(nodes=4, pods=7))
+def test_the_verdict_is_that_of_all_sequences(cluster: Cluster) -> None:
+    for subject, found in refused(cluster):
+        best = exhaustive(subject)
+        if not best.complete:
+            continue
+        if not sum(best.value.placed):
+            assert found.verdict == "impossible"
+            assert found.counting is not None
+            continue
+        assert found.verdict == "stuck"
+        assert found.rearrangement is not None
+        assert found.rearrangement.evictions == best.value.cost
+        assert found.rearrangement.fewest
+
+
+@settings(max_examples=60)
+@given(clusters(nodes=4, pods=6))
+def test_every_repair_lets_the_pod_run(cluster: Cluster) -> None:
+    for subject, found in refused(cluster):
+        for repair in found.repairs:
+            if repair.kind not in ELSEWHERE:
+                after = applied(cluster, subject.pod, repair)
+                assert passes(after, after.pod_index[subject.key]), repair
+
+
+@settings(max_examples=60)
+@given(clusters(nodes=4, pods=6))
+def test_the_cheapest_change_of_a_single_field_is_never_missed(cluster: Cluster) -> None:
+    for subject, found in refused(cluster):
+        cheapest = min((repair.cost for repair in found.repairs), default=10**6)
+        for change in single_changes(subject):
+            if change.cost < cheapest:
+                after = applied(cluster, subject.pod, change)
+                assert not passes(after, after.pod_index[subject.key]), change
+
+
+def single_changes(subject: Subject) -> Iterator[Repair]:
+    """Every value that one field of the pod could have instead."""
+
+    def change(kind: RepairKind, field: str, to: object, more: int = 0) -> Repair:
+        cost = COSTS[kind] + more
+        value = Change(to=to)  # type: ignore[arg-type] # a JSON value by construction
+        return Repair(kind=kind, object="", field=field, change=value, cost=cost, text="")
+
+    spec = subject.group.spec
+    for i, constraint in enumerate(spec.topology_spread_constraints):
+        field = f"spec.topologySpreadConstraints[{i}]"
+        if not constraint.hard:
+            continue
+        for step in range(1, 9):
+            yield change("raiseMaxSkew", field, constraint.max_skew + step, 2 * (step - 1))
+        yield change("scheduleAnyway", field, "ScheduleAnyway", 10 * bool(constraint.min_domains))
+        for domains in range(1, constraint.min_domains or 1):
+            yield change("lowerMinDomains", field, domains)
+        other = {"Honor": "Ignore", "Ignore": "Honor"}
+        yield change("nodeTaintsPolicy", field, other[constraint.node_taints_policy])
+        yield change("nodeAffinityPolicy", field, other[constraint.node_affinity_policy])
+    for effect in ("NoSchedule", "NoExecute"):
+        yield change("addToleration", "spec.tolerations", [{"key": "special", "effect": effect}])
+    for key in spec.node_selector:
+        yield change("relaxAffinity", f"spec.nodeSelector[{key}]", None)
+    if spec.affinity.node_affinity.required is not None:
+        yield change("relaxAffinity", "spec.affinity.nodeAffinity", None)
+    if spec.affinity.pod_affinity.required:
+        yield change("relaxAffinity", "spec.affinity.podAffinity", None)
+
+
+@settings(max_examples=60)
+@given(clusters())
+def test_every_explanation_fits_80_columns(cluster: Cluster) -> None:
+    for _, found in refused(cluster):
+        text = plain_text(explain_table.blocks(found, wide=False))
+        assert all(len(line) <= 80 for line in text.splitlines())
+        assert all(line == line.rstrip() for line in text.splitlines())
