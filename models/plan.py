@@ -87,7 +87,8 @@ class PlanViolation(Document):
 class Step(Document):
     """One thing to do. `node` is where a pod is placed, evicted from, or what is cordoned.
 
-    A move is an eviction whose replacement lands at once, and has `from` and `to`.
+    A move is an eviction whose replacement lands at once, and has `from` and `to`. With `surge` the
+    new pod starts before the old one goes, by its controller and not by an eviction.
     """
 
     action: Action
@@ -97,6 +98,7 @@ class Step(Document):
     node: str | None = None
     from_: str | None = Field(default=None, alias="from")
     to: str | None = None
+    surge: bool | None = None
 
 
 class DownAtOnce(Document):

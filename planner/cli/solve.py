@@ -93,6 +93,12 @@ MaxUnavailable = Annotated[
         show_default=False,
     ),
 ]
+Surge = Annotated[
+    bool,
+    typer.Option(
+        "--surge", help="Controllers that can start the new pod first do so: nothing is down."
+    ),
+]
 TimeLimit = Annotated[
     float,
     typer.Option(
@@ -128,6 +134,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the options of the command
     scheduler_config: SchedulerConfig = None,
     ignored: IgnoredPlugins = None,
     max_unavailable: MaxUnavailable = None,
+    surge: Surge = False,
     output: PlanFormat = PlanOutput.TABLE,
     verbose: Verbose = False,
 ) -> int:
@@ -141,6 +148,11 @@ def solve(  # noqa: PLR0913, PLR0917 - the options of the command
     planner solve --example zone-outage --rebalance
     """
     _check(rebalance=rebalance, time_limit=time_limit, max_moves=max_moves)
+    if surge and output is PlanOutput.SCRIPT:
+        raise UsageError(
+            "--surge starts new pods first, and a script of evictions can't",
+            help="leave --surge out of the script, or scale the workloads by hand",
+        )
     from planner.cli.selectors import parse_selector
     from planner.cluster.movability import MovePolicy
     from planner.solver.options import SolveOptions
@@ -156,6 +168,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the options of the command
         movable=None if movable is None else parse_selector("--movable", movable),
         immovable=None if immovable is None else parse_selector("--immovable", immovable),
         max_unavailable=max_unavailable,
+        surge=surge,
         time_limit=time_limit,
         seed=seed,
         workers=workers,

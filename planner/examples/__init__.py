@@ -1,8 +1,8 @@
 """Clusters that ship with the package, so that everything works right after installation.
 
-All but the grid are dumps of a real API server, as `kubectl get -o json` prints them; the grid is the
-layout of kubernetes issue 128832, written by hand. Nothing is imported that takes time: the names
-are also what the shell completes.
+All but the grid are dumps of a real API server, as `kubectl get -o json` prints them; the grid is
+the layout of kubernetes issue 128832, written by hand. Nothing is imported that takes time: the
+names are also what the shell completes.
 """
 
 from __future__ import annotations

@@ -221,7 +221,10 @@ def _waves(outcome: Outcome) -> Iterator[Wave]:
     for wave in outcome.waves.waves:
         going = {_workload(outcome, step) for step in wave if step.action in ("evict", "move")}
         yield Wave(
-            steps=tuple(plan_step(outcome.before, step) for step in wave),
+            steps=tuple(
+                plan_step(outcome.before, step, surge=step.pod in outcome.waves.surging)
+                for step in wave
+            ),
             waits_for=tuple(sorted(going & before)),
             unbudgeted=tuple(_down(outcome, wave)),
         )
@@ -239,13 +242,14 @@ def _down(outcome: Outcome, wave: Sequence[Step]) -> Iterator[DownAtOnce]:
     counts: dict[str, int] = {}
     for step in wave:
         group = int(outcome.before.group_of[step.pod])
-        if step.action in ("evict", "move") and group not in budgeted:
+        surges = step.pod in outcome.waves.surging
+        if step.action in ("evict", "move") and group not in budgeted and not surges:
             workload = _workload(outcome, step)
             counts[workload] = counts.get(workload, 0) + 1
     return (DownAtOnce(workload=name, pods=pods) for name, pods in sorted(counts.items()))
 
 
-def plan_step(cluster: Cluster, step: Step) -> PlanStep:
+def plan_step(cluster: Cluster, step: Step, *, surge: bool = False) -> PlanStep:
     """A step by names."""
     node = cluster.nodes[step.node].name
     if step.action in ("cordon", "uncordon"):
@@ -254,7 +258,7 @@ def plan_step(cluster: Cluster, step: Step) -> PlanStep:
     uid = cluster.pods[step.pod].uid or None
     if step.action == "move":
         source = cluster.nodes[cluster.node_of[step.pod]].name
-        return PlanStep(action="move", pod=pod, uid=uid, from_=source, to=node)
+        return PlanStep(action="move", pod=pod, uid=uid, from_=source, to=node, surge=surge or None)
     return PlanStep(
         action=step.action, pod=pod, uid=uid if step.action == "evict" else None, node=node
     )

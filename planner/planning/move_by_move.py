@@ -17,7 +17,6 @@ from planner.planning.cycles import way_out
 from planner.planning.ledger import Ledger, Place
 from planner.solver.problem import Cell, Problem
 
-
 CIRCLE = 200
 """Up to this many groups that are stuck, it is looked at who waits for whom."""
 

@@ -10,6 +10,7 @@ from planner.planning.budgets import Allowances, allowances
 from planner.planning.decide import decide
 from planner.planning.decision import Decision
 from planner.planning.document import Outcome, plan_document
+from planner.planning.scheduler_replay import scheduler_replay
 from planner.planning.waves import Waves, guess_waves, plan_waves
 from planner.scheduler.plugins.inter_pod_affinity import InterPodAffinity
 from planner.scheduler.plugins.pod_topology_spread import PodTopologySpread
@@ -25,6 +26,8 @@ TRIED = 2_000
 """Up to this many pods times nodes, what --rebalance would reach is tried for the hint."""
 
 LOOKED_AT_TWICE = 1_000
+SURGING = frozenset({"Deployment", "ReplicaSet", "ReplicationController"})
+"""Controllers that can run one pod more for a while; a StatefulSet's pods have names to keep."""
 
 
 class PlanRefusedError(AssertionError):
@@ -37,7 +40,10 @@ def make_plan(
     """The best plan, checked step by step by the scheduler that has to carry it out."""
     report = progress or silent
     outcome = plan_outcome(cluster, options, profile, report)
-    return plan_document(replace(outcome, alternatives=_alternatives(outcome, report)))
+    plan = plan_document(replace(outcome, alternatives=_alternatives(outcome, report)))
+    replayed = None if options.relax or options.surge else scheduler_replay(outcome)
+    verification = plan.verification.model_copy(update={"scheduler_replay": replayed})
+    return plan.model_copy(update={"verification": verification})
 
 
 def plan_outcome(
@@ -94,12 +100,13 @@ def _checked(
     What fails even then must never be seen.
     """
     cluster, steps, may_go = problem.cluster, decision.steps, _displaceable(problem)
-    guess = guess_waves(cluster, steps, limits)
+    surge = _surging(problem)
+    guess = None if surge else guess_waves(cluster, steps, limits)
     if guess is not None:
         checked = check_steps(cluster, guess.steps, profile, displaced=may_go)
         if checked.good:
             return guess, checked
-    waves = plan_waves(cluster, steps, limits, profile)
+    waves = plan_waves(cluster, steps, limits, profile, surge=surge)
     checked = check_steps(cluster, waves.steps, profile, displaced=may_go)
     if checked.faults:
         fault = checked.faults[0]
@@ -107,6 +114,19 @@ def _checked(
         node = problem.cluster.nodes[fault.node].name
         raise PlanRefusedError(f"a step fails its check: {pod} on {node}: {fault.reason}")
     return waves, checked
+
+
+def _surging(problem: Problem) -> frozenset[int]:
+    """With --surge, pods of controllers to which one pod is as good as another."""
+    if not problem.options.surge:
+        return frozenset()
+    cluster = problem.cluster
+    return frozenset(
+        pod
+        for (group, _), pods in problem.movable.items()
+        if cluster.workloads[group].kind in SURGING
+        for pod in pods
+    )
 
 
 def _displaceable(problem: Problem) -> list[int]:

@@ -28,10 +28,14 @@ from planner.verify.steps import Step
 
 @dataclass(frozen=True)
 class Waves:
-    """Steps by wave. `beyond` are budgets that some wave can't keep, whatever the order."""
+    """Steps by wave. `beyond` are budgets that some wave can't keep, whatever the order.
+
+    `surging` are pods whose replacement starts while they still run: nobody is down.
+    """
 
     waves: tuple[tuple[Step, ...], ...]
     beyond: tuple[str, ...] = ()
+    surging: frozenset[int] = frozenset()
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -40,14 +44,22 @@ class Waves:
 
 
 def plan_waves(
-    cluster: Cluster, steps: Sequence[Step], allowances: Allowances, profile: Profile
+    cluster: Cluster,
+    steps: Sequence[Step],
+    allowances: Allowances,
+    profile: Profile,
+    *,
+    surge: frozenset[int] = frozenset(),
 ) -> Waves:
-    """The steps in as few waves as come easily; their order is legal if the given one is."""
+    """The steps in as few waves as come easily; their order is legal if the given one is.
+
+    The controllers of `surge` pods can start the new pod first, where filters and room allow both.
+    """
     units = _joined(steps)
     found = None
     if all(unit.action in ("evict", "place", "move") for unit in units):
-        found = _Reordering(_State(cluster, allowances, profile), units).run()
-    return found or _cut(_State(cluster, allowances, profile), units)
+        found = _Reordering(_State(cluster, allowances, profile, surge), units).run()
+    return found or _cut(_State(cluster, allowances, profile, surge), units)
 
 
 def guess_waves(cluster: Cluster, steps: Sequence[Step], allowances: Allowances) -> Waves | None:
@@ -80,7 +92,7 @@ def _cut(state: _State, units: Sequence[Step]) -> Waves:
             state.overdraw(unit)
             waves.append([unit])
         state.apply(unit)
-    return Waves(tuple(map(tuple, waves)), tuple(sorted(state.beyond)))
+    return Waves(tuple(map(tuple, waves)), tuple(sorted(state.beyond)), frozenset(state.surging))
 
 
 Obstacle = tuple[str, int]
@@ -90,8 +102,16 @@ Obstacle = tuple[str, int]
 class _State:
     """The cluster as it takes one step after the other, and what the current wave has under way."""
 
-    def __init__(self, cluster: Cluster, allowances: Allowances, profile: Profile | None) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        allowances: Allowances,
+        profile: Profile | None,
+        surge: frozenset[int] = frozenset(),
+    ) -> None:
         self._cluster = cluster
+        self._may_surge = surge
+        self.surging: set[int] = set()
         self._allowances = allowances
         self._state = SchedulingState(cluster)
         self._scheduler = None if profile is None else Scheduler(self._state, profile)
@@ -121,7 +141,7 @@ class _State:
 
     def obstacle(self, unit: Step) -> Obstacle | None:
         """What keeps the step from being part of this wave, filters aside."""
-        if unit.action != "place":
+        if unit.action != "place" and not self._surges(unit):
             for number in self._numbers(unit.pod):
                 if self.spare(number) <= 0:
                     return ("budget", number)
@@ -143,6 +163,12 @@ class _State:
             self._state.place(unit.pod, source)
         return None if legal else ("filter", 0)
 
+    def _surges(self, unit: Step) -> bool:
+        """Whether the new pod may start beside the old one: the filters see both."""
+        if unit.action != "move" or unit.pod not in self._may_surge or self._scheduler is None:
+            return False
+        return refusal(self._scheduler, unit.pod, unit.node) is None
+
     def _has_room(self, unit: Step) -> bool:
         """Whether the pod fits even if none of the wave's evicted pods is gone yet."""
         request = self._state.requests[self._cluster.group_of[unit.pod]]
@@ -151,7 +177,7 @@ class _State:
 
     def overdraw(self, unit: Step) -> None:
         """The first step of a wave has to be taken some time, whatever its budget allows."""
-        if unit.action in ("evict", "move"):
+        if unit.action in ("evict", "move") and not self._surges(unit):
             for number in self._allowances.of_pod(unit.pod):
                 allowance = self._allowances.each[number]
                 if allowance.budget and self._down[number] >= allowance.limit:
@@ -162,6 +188,9 @@ class _State:
         if unit.action in ("cordon", "uncordon"):
             return
         numbers = self._numbers(unit.pod)
+        if self._surges(unit):
+            self.surging.add(unit.pod)
+            numbers = ()
         if unit.action in ("evict", "move"):
             self.left.add(int(self._state.node_of[unit.pod]))
             self._state.remove(unit.pod)
@@ -210,7 +239,8 @@ class _Reordering:
             waves.append(tuple(wave))
             left -= len(wave)
             self._wake()
-        return Waves(tuple(waves), tuple(sorted(self._state.beyond)))
+        state = self._state
+        return Waves(tuple(waves), tuple(sorted(state.beyond)), frozenset(state.surging))
 
     def _wave(self) -> list[Step]:
         wave: list[Step] = []

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from models.plan import Plan
 from planner.report.blocks import Block, Paragraph
-from planner.report.wording import NAMED, all_of
+from planner.report.wording import NAMED, all_of, short_key
 
 TOO_TIGHT = (
     "A budget allows no eviction now: the plan needs it raised for a while, or its steps are "
@@ -75,5 +75,16 @@ def _greedy(document: Plan) -> str:
             f"{text}; excess {before} -> {alone.excess}." if before or alone.excess else f"{text}."
         )
     if _moves(document):
-        return f"moves nothing, ever; the excess stays {before}."
+        return f"moves nothing, ever; the excess stays {before}.{_replayed(document)}"
     return ""
+
+
+def _replayed(document: Plan) -> str:
+    """What it makes of the plan's evictions if it chooses the nodes itself."""
+    seen = document.verification.scheduler_replay
+    if seen is None:
+        return ""
+    text = " If you evict these pods in these waves, its own choices reach the same counts"
+    keys = {workload.topology_key for workload in document.workloads} - {None}
+    per = f" per {short_key(keys.pop() or '')}" if len(keys) == 1 else ""
+    return f"{text}{per} in {seen.agrees} of {seen.seeds} tie seeds."

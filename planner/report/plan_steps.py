@@ -102,7 +102,8 @@ class Steps:
             return (mark, f"{step.action} {step.node}", "", style)
         pod = self._name(step.pod or "")
         if step.action == "move":
-            return (mark, pod, f"{step.from_} -> {step.to}", style)
+            first = ", new pod first" if step.surge else ""
+            return (mark, pod, f"{step.from_} -> {step.to}{first}", style)
         return (mark, pod, f"{step.node}{' evicted' if step.action == 'evict' else ''}", style)
 
     def _unplaced(self) -> Iterator[_Row]:

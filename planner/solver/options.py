@@ -49,5 +49,7 @@ class SolveOptions:
     """About seconds, but measured in the solver's work: the same input gives the same answer."""
     seed: int = 0
     workers: int = 1
+    surge: bool = False
+    """Controllers that can start the new pod first do so."""
     judged: Judgement = "final"
     scheduler: SchedulerArgs = field(default_factory=SchedulerArgs)

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from planner.planning.cycles import way_out
 from planner.planning.order import Order
-from tests.planning.test_order_of_steps import cluster, node, order, pods
+from tests.planning.few_pods import cluster, node, pods
+from tests.planning.test_order_of_steps import order
 
 
 def test_without_a_circle_nobody_has_to_let_go() -> None:

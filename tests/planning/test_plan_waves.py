@@ -9,7 +9,7 @@ from planner.planning.budgets import allowances
 from planner.planning.waves import Waves, _State, guess_waves, plan_waves
 from planner.scheduler.profile import default_profile
 from planner.verify import Step, check_steps
-from tests.objects import cluster_of, node, owned, pod, workload
+from tests.objects import ZONE, cluster_of, node, owned, pod, workload
 
 
 def web(name: str, node_name: str = "", cpu: str = "500m") -> dict[str, Any]:
@@ -132,6 +132,27 @@ def test_no_more_pods_are_down_at_once_than_asked_for() -> None:
     steps = [Step.move(i, 1) for i in range(5)]
     found = plan_waves(cluster, steps, allowances(cluster, most=2), default_profile())
     assert sizes(found) == [2, 2, 1]
+
+
+def test_with_surge_new_pods_start_first_and_nothing_is_down() -> None:
+    pods = [web(f"w{i}", "a") for i in range(3)]
+    cluster = cluster_of(node("a"), node("b"), budget(maxUnavailable=1), *pods)
+    steps = [Step.move(i, 1) for i in range(3)]
+    surge = frozenset({0, 1, 2})
+    found = plan_waves(cluster, steps, allowances(cluster), default_profile(), surge=surge)
+    assert sizes(found) == [3]
+    assert found.surging == surge
+
+
+def test_a_pod_that_the_filters_refuse_beside_its_old_self_does_not_surge() -> None:
+    term = {"topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "web"}}}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
+    alone = web("w", "a")
+    alone["spec"]["affinity"] = {"podAntiAffinity": required}
+    cluster = cluster_of(node("a"), node("b"), alone)
+    steps, surge = [Step.move(0, 1)], frozenset({0})
+    found = plan_waves(cluster, steps, allowances(cluster), default_profile(), surge=surge)
+    assert (sizes(found), found.surging) == ([1], frozenset())
 
 
 def test_fifteen_thousand_moves_are_looked_at_a_few_times_each(

@@ -1,0 +1,288 @@
+"""`planner evict`."""
+
+from __future__ import annotations
+
+import sys
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from planner.cli.errors import INTERRUPTED, UsageError, quiet_when_nobody_reads
+from planner.cli.input import input_paths, require_nodes
+from planner.cli.options import Example, Filenames, PlanFormat, Verbose
+from planner.cli.session import Session
+from planner.cli.simulate import IgnoredPlugins, SchedulerConfig
+from planner.cli.solve import MaxUnavailable, default_profile_of
+from planner.report.formats import Output, PlanOutput
+
+if TYPE_CHECKING:
+    from models.descheduler_policy import DeschedulerPolicy
+    from models.evictions import EvictionPlan
+    from planner.cluster import Cluster
+    from planner.evictions.goals import Goal
+    from planner.evictions.suggest import EvictOptions
+    from planner.scheduler.profile import Profile
+    from planner.sources.inventory import Inventory
+
+NEGATIVE = 3
+MOST_SEEDS = 10_000
+
+For = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--for",
+        metavar="GOAL|NODE",
+        help="spread (hard rules, the default), soft (ScheduleAnyway too), utilization (even "
+        "load), consolidate (empty the least used nodes), or a node to empty. Repeatable.",
+        show_default=False,
+    ),
+]
+Seeds = Annotated[
+    int,
+    typer.Option("--seeds", min=1, max=MOST_SEEDS, help="Tie seeds and orders of arrival to try."),
+]
+Total = Annotated[
+    int | None,
+    typer.Option("--max-evictions", min=0, metavar="N", help="In total.", show_default=False),
+]
+PerNode = Annotated[
+    int | None,
+    typer.Option(
+        "--max-evictions-per-node", min=0, metavar="N", help="Per node.", show_default=False
+    ),
+]
+PerNamespace = Annotated[
+    int | None,
+    typer.Option(
+        "--max-evictions-per-namespace",
+        min=0,
+        metavar="N",
+        help="Per namespace.",
+        show_default=False,
+    ),
+]
+BarePods = Annotated[
+    bool, typer.Option("--allow-bare-pods", help="Evict pods that no controller brings back, too.")
+]
+LocalStorage = Annotated[
+    bool, typer.Option("--allow-local-storage", help="Evict pods with local storage, too.")
+]
+Threshold = Annotated[
+    str | None,
+    typer.Option(
+        "--priority-threshold",
+        metavar="NUMBER|CLASS",
+        help="Leave pods of this priority and above alone.",
+        show_default=False,
+    ),
+]
+PolicyFile = Annotated[
+    str | None,
+    typer.Option(
+        "--policy",
+        metavar="FILE",
+        help="A DeschedulerPolicy to compare with.",
+        show_default=False,
+    ),
+]
+LikeDescheduler = Annotated[
+    bool,
+    typer.Option(
+        "--like-descheduler", help="Show what the descheduler would do, round after round."
+    ),
+]
+WaveNumber = Annotated[
+    int | None,
+    typer.Option("--wave", min=1, metavar="N", help="Show this wave only.", show_default=False),
+]
+TimeLimit = Annotated[
+    float,
+    typer.Option("--time-limit", metavar="SECONDS", help="When to stop looking for fewer."),
+]
+
+
+def evict(  # noqa: PLR0913, PLR0917 - the options of the command
+    context: typer.Context,
+    filenames: Filenames = None,
+    example: Example = None,
+    goals: For = None,
+    seeds: Seeds = 20,
+    max_evictions: Total = None,
+    per_node: PerNode = None,
+    per_namespace: PerNamespace = None,
+    max_unavailable: MaxUnavailable = None,
+    allow_bare_pods: BarePods = False,
+    allow_local_storage: LocalStorage = False,
+    priority_threshold: Threshold = None,
+    policy: PolicyFile = None,
+    like_descheduler: LikeDescheduler = False,
+    wave: WaveNumber = None,
+    time_limit: TimeLimit = 60.0,
+    scheduler_config: SchedulerConfig = None,
+    ignored: IgnoredPlugins = None,
+    output: PlanFormat = PlanOutput.TABLE,
+    verbose: Verbose = False,
+) -> int:
+    """Suggest evictions after which kube-scheduler itself repairs the spread.
+
+    Nothing is changed: -o script writes a shell script that does it.
+    Exit code 3 if a rule stays broken, or the outcome depends on ties.
+
+    \b
+    planner evict -f cluster.json
+    planner evict -f cluster.json --for node-7 --for spread -o script
+    planner evict --example zone-outage --like-descheduler
+    """
+    if not 0 < time_limit < float("inf"):
+        raise UsageError(f"--time-limit is {time_limit:g}; it must be above 0")
+    from planner.cli.scheduler_config import read_profiles
+    from planner.cluster import build_cluster
+    from planner.cluster.movability import MovePolicy
+    from planner.evictions.protection import Protection
+    from planner.evictions.strategies.limits import Limits
+    from planner.evictions.suggest import EvictOptions
+    from planner.sources.load import load_paths
+
+    session = context.obj if isinstance(context.obj, Session) else Session()
+    paths = input_paths(context.command_path, filenames, example, sys.stdin.isatty())
+    inventory = load_paths(paths)
+    cluster = build_cluster(inventory)
+    session.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
+    require_nodes(cluster)
+    profile = default_profile_of(read_profiles(inventory, scheduler_config, ignored or []))
+    named, nodes = _goals(cluster, goals or ["spread"])
+    options = EvictOptions(
+        goals=named,
+        nodes=nodes,
+        protection=Protection(
+            MovePolicy(bare_pods=allow_bare_pods, local_storage=allow_local_storage),
+            _priority(cluster, priority_threshold),
+        ),
+        limits=Limits(max_evictions, per_node, per_namespace),
+        seeds=seeds,
+        max_unavailable=max_unavailable,
+        time_limit=time_limit,
+    )
+    rules = _policy(inventory, policy)
+    document = _document(cluster, options, profile, rules, like_descheduler, policy)
+    code = exit_code(document)
+    with quiet_when_nobody_reads():
+        _write(_only(document, wave), output)
+    return code
+
+
+def exit_code(document: EvictionPlan) -> int:
+    """0: the goals are reached whatever ties kube-scheduler draws."""
+    if document.stopped == "interrupted":
+        return INTERRUPTED
+    return 0 if document.converges and not document.after.violations else NEGATIVE
+
+
+def _document(
+    cluster: Cluster,
+    options: EvictOptions,
+    profile: Profile,
+    policy: DeschedulerPolicy | None,
+    like: bool,
+    file: str | None,
+) -> EvictionPlan:
+    from planner.cli.progress import ProgressLine
+    from planner.evictions.like_descheduler import descheduler_plan
+    from planner.evictions.suggest import find_evictions, suggest
+
+    with ProgressLine(sys.stderr) as progress:
+        if like:
+            ours = find_evictions(cluster, options, profile, progress)
+            name = "usual policy" if policy is None else (file or "policy")
+            return descheduler_plan(cluster, policy, name, ours)
+        policies = () if policy is None else (policy,)
+        return suggest(cluster, options, profile, policies=policies, progress=progress)
+
+
+def _goals(cluster: Cluster, words: list[str]) -> tuple[tuple[Goal, ...], tuple[int, ...]]:
+    """Goals by their name, nodes by theirs; `node/spread` is a node in any case."""
+    from planner.evictions.goals import GOALS
+    from planner.sources.errors import SourceError
+
+    nodes: list[int] = []
+    given: set[str] = set()
+    for word in (part for each in words for part in each.split(",") if part):
+        name = word.removeprefix("node/")
+        if name == word and word in GOALS:
+            given.add(word)
+            continue
+        if name not in cluster.node_index:
+            close = get_close_matches(name, [*GOALS, *cluster.node_index], n=1)
+            meant = f"did you mean {close[0]}? " if close else ""
+            raise SourceError(
+                f"--for {word}: there is no such goal and no such node",
+                help=f"{meant}goals are {', '.join(GOALS)}",
+            )
+        nodes.append(cluster.node_index[name])
+    return tuple(goal for goal in GOALS if goal in given), tuple(sorted(set(nodes)))
+
+
+def _priority(cluster: Cluster, text: str | None) -> int | None:
+    """A number, or the value of a PriorityClass of the input."""
+    from models.workload import SYSTEM_PRIORITY_CLASSES
+
+    if text is None:
+        return None
+    if text.removeprefix("-").isdecimal():
+        return int(text)
+    classes = {**SYSTEM_PRIORITY_CLASSES, **cluster.priority_classes}
+    if text not in classes:
+        raise UsageError(
+            f"--priority-threshold {text}: the input has no PriorityClass of that name",
+            help=f"a number, or one of {', '.join(sorted(classes))}",
+        )
+    return classes[text]
+
+
+def _policy(inventory: Inventory, file: str | None) -> DeschedulerPolicy | None:
+    """The policy of the file, or the one in the input."""
+    from planner.sources.errors import SourceError
+    from planner.sources.load import load_paths
+
+    found = (
+        inventory.descheduler_policies if file is None else load_paths([file]).descheduler_policies
+    )
+    if file is not None and not found:
+        raise SourceError(
+            f"{file} holds no DeschedulerPolicy",
+            help="apiVersion: descheduler/v1alpha2, kind: DeschedulerPolicy",
+        )
+    if len(found) > 1:
+        raise SourceError(
+            f"the input holds {len(found)} descheduler policies",
+            help="--policy FILE names the one to use",
+        )
+    return found[0] if found else None
+
+
+def _only(document: EvictionPlan, wave: int | None) -> EvictionPlan:
+    if wave is None:
+        return document
+    if wave > len(document.waves):
+        raise UsageError(f"--wave {wave}: the plan has {len(document.waves)}")
+    return document.model_copy(
+        update={
+            "evictions": tuple(each for each in document.evictions if each.wave == wave),
+            "waves": tuple(each for each in document.waves if each.number == wave),
+        }
+    )
+
+
+def _write(document: EvictionPlan, output: PlanOutput) -> None:
+    from planner.report import evict_table
+    from planner.report.emit import emit
+    from planner.report.evict_script import eviction_objects, eviction_script
+
+    match output:
+        case PlanOutput.SCRIPT:
+            sys.stdout.write(eviction_script(document))
+        case PlanOutput.YAML:
+            sys.stdout.write(eviction_objects(document))
+        case _:
+            emit(document, Output(output.value), evict_table, sys.stdout)

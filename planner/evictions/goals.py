@@ -1,0 +1,151 @@
+"""What evictions are for, as a cluster whose hard rules say it.
+
+A goal is written into the *aim*, the same pods and nodes under stricter rules: for `soft`,
+ScheduleAnyway becomes DoNotSchedule and PreferNoSchedule becomes NoSchedule; a node that is to be
+emptied gets a taint that its pods do not tolerate. Whatever breaks a rule of the aim is what there
+is to do. The scheduler that places the replacements knows only the real rules, and the cordons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from models.node import Node
+from models.pod import PodSpec
+from models.taints import Taint
+from planner.cluster import PENDING, Cluster
+from planner.cluster.movability import immovable
+from planner.evictions.trial import Manner, Trial, WavePlan
+from planner.planning.budgets import allowances
+from planner.scheduler.profile import Profile
+from planner.verify.replay import cordoned_node
+
+Goal = Literal["spread", "soft", "utilization", "consolidate"]
+GOALS: tuple[Goal, ...] = ("spread", "soft", "utilization", "consolidate")
+DRAIN = Taint(key="planner/drain", effect="NoSchedule")
+
+
+@dataclass(frozen=True, eq=False)
+class Aim:
+    """`real` is what kube-scheduler sees, `wanted` what the goals make of it.
+
+    `drained` nodes are cordoned before anything else and stay so. `widely` says whether pods may be
+    moved that are not on them.
+    """
+
+    real: Cluster
+    wanted: Cluster
+    drained: tuple[int, ...]
+    widely: bool
+
+    def at(self, node_of: Iterable[int]) -> Cluster:
+        """The wanted cluster with its pods on these nodes."""
+        nodes = np.fromiter(node_of, np.int64, len(self.wanted.pods))
+        moved = np.flatnonzero(nodes != self.wanted.node_of)
+        return self.wanted.with_placement({int(pod): int(nodes[pod]) for pod in moved})
+
+
+def aim_of(cluster: Cluster, goals: Collection[Goal], nodes: Iterable[int]) -> Aim:
+    """The aim of the goals, with these nodes to be emptied."""
+    drained = tuple(sorted(set(nodes)))
+    real = _with_nodes(
+        cluster, {node: cordoned_node(cluster.nodes[node], True) for node in drained}
+    )
+    wanted = _with_nodes(real, {node: _drained(real.nodes[node]) for node in drained})
+    if "soft" in goals:
+        wanted = _hardened(wanted)
+    widely = bool({"spread", "soft"} & set(goals))
+    return Aim(real, wanted, drained, widely)
+
+
+def _with_nodes(cluster: Cluster, nodes: dict[int, Node]) -> Cluster:
+    if not nodes:
+        return cluster
+    return replace(cluster, nodes=tuple(nodes.get(i, n) for i, n in enumerate(cluster.nodes)))
+
+
+def _drained(node: Node) -> Node:
+    return node.replace(spec=node.spec.replace(taints=(*node.spec.taints, DRAIN)))
+
+
+def _hardened(cluster: Cluster) -> Cluster:
+    """Soft spread constraints and taints, taken for hard ones."""
+    specs: dict[int, PodSpec] = {}
+    for group in cluster.groups:
+        if id(group.spec) not in specs:
+            specs[id(group.spec)] = _hard_spec(group.spec)
+    groups = tuple(replace(group, spec=specs[id(group.spec)]) for group in cluster.groups)
+    nodes = {i: _hard_taints(node) for i, node in enumerate(cluster.nodes)}
+    return replace(_with_nodes(cluster, nodes), groups=groups)
+
+
+def _hard_spec(spec: PodSpec) -> PodSpec:
+    constraints = spec.topology_spread_constraints
+    if all(constraint.hard for constraint in constraints):
+        return spec
+    hard = tuple(each.replace(when_unsatisfiable="DoNotSchedule") for each in constraints)
+    return spec.replace(topology_spread_constraints=hard)
+
+
+def _hard_taints(node: Node) -> Node:
+    taints = node.spec.taints
+    if all(taint.effect != "PreferNoSchedule" for taint in taints):
+        return node
+    hard = tuple(
+        taint.replace(effect="NoSchedule") if taint.effect == "PreferNoSchedule" else taint
+        for taint in taints
+    )
+    return node.replace(spec=node.spec.replace(taints=hard))
+
+
+def nodes_to_empty(
+    cluster: Cluster, profile: Profile, spared: Collection[int], given: Iterable[int]
+) -> tuple[int, ...]:
+    """The least used nodes whose pods all find a place elsewhere, one after the other.
+
+    Nodes with a pod that has to stay can't be emptied; DaemonSet and static pods do not count, for
+    they go with their node.
+    """
+    chosen = list(given)
+    kept = _kept_nodes(cluster, spared)
+    order = [node for node in _by_use(cluster) if node not in kept and node not in chosen]
+    waiting = len(cluster.pending)
+    for node in order:
+        trial = aim_of(cluster, (), (*chosen, node)).real
+        pods = tuple(_leaving(trial, (*chosen, node), spared))
+        if not pods:
+            continue
+        found = Trial(trial, profile, allowances(trial), pods).run(
+            (WavePlan(pods),), Manner(seed=0), unlimited=True
+        )
+        if np.count_nonzero(found.node_of == PENDING) > waiting:
+            break
+        chosen.append(node)
+    return tuple(chosen)
+
+
+def _kept_nodes(cluster: Cluster, spared: Collection[int]) -> frozenset[int]:
+    staying = (
+        int(cluster.node_of[pod])
+        for pod in spared
+        if cluster.node_of[pod] >= 0
+        and immovable(cluster.pods[pod]) not in ("daemonSet", "mirror", "terminating")
+    )
+    return frozenset(staying)
+
+
+def _by_use(cluster: Cluster) -> list[int]:
+    """Nodes from the least used on, by the fuller of CPU and memory."""
+    allocatable = np.maximum(cluster.resources.allocatable[:, :2], 1)
+    use = (cluster.used[:, :2] / allocatable).max(axis=1)
+    return sorted(range(len(cluster.nodes)), key=lambda node: (use[node], node))
+
+
+def _leaving(cluster: Cluster, nodes: Collection[int], spared: Collection[int]) -> Iterator[int]:
+    for pod in cluster.running.tolist():
+        if int(cluster.node_of[pod]) in nodes and pod not in spared:
+            yield pod

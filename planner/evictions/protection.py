@@ -1,0 +1,52 @@
+"""Which pods `planner evict` leaves alone, and why.
+
+The pods that SEMANTICS and drain tools spare, those at or above a priority, pods of other
+schedulers, and pods under two budgets, which the Eviction API refuses to evict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from models.pod import DEFAULT_SCHEDULER
+from planner.cluster import Cluster
+from planner.cluster.movability import DEFAULT_POLICY, WHY, MovePolicy, immovable
+from planner.planning.budgets import Allowances
+
+TWO_BUDGETS = "two PodDisruptionBudgets select it, so the Eviction API refuses"
+
+
+@dataclass(frozen=True)
+class Protection:
+    """What may be evicted beyond the usual, and the priority from which on nothing may."""
+
+    policy: MovePolicy = DEFAULT_POLICY
+    priority_threshold: int | None = None
+
+
+def protected(cluster: Cluster, protection: Protection, budgets: Allowances) -> Mapping[int, str]:
+    """The running pods that stay, with the reason."""
+    found: dict[int, str] = {}
+    for pod in cluster.running.tolist():
+        why = _reason(cluster, pod, protection, budgets)
+        if why is not None:
+            found[pod] = why
+    return found
+
+
+def _reason(
+    cluster: Cluster, index: int, protection: Protection, budgets: Allowances
+) -> str | None:
+    pod = cluster.pods[index]
+    stays = immovable(pod, protection.policy)
+    if stays is not None:
+        return WHY[stays]
+    threshold = protection.priority_threshold
+    if threshold is not None and pod.priority >= threshold:
+        return f"its priority {pod.priority} is not below {threshold}"
+    if pod.spec.scheduler_name != DEFAULT_SCHEDULER:
+        return f"its scheduler is {pod.spec.scheduler_name}"
+    if int(cluster.group_of[index]) in budgets.contested:
+        return TWO_BUDGETS
+    return None

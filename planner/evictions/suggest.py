@@ -1,0 +1,280 @@
+"""From a cluster to an eviction plan: what to evict, in which waves, and how sure the outcome is.
+
+1. kube-scheduler places what it can of the pods that wait: it acts first, whatever is planned.
+2. The solver finds the fewest moves that reach the goals, in waves that keep budgets and room.
+3. Their departures are the evictions; where the pods land is left to kube-scheduler, and tried
+   under many seeds (`convergence`).
+4. If some seeds end worse, it is looked at how far a new plan after every wave gets.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from models.descheduler_policy import DeschedulerPolicy
+from models.evictions import EvictionPlan
+from planner.cluster import PENDING, Cluster
+from planner.cluster.topology import IntArray
+from planner.evictions.baselines import baselines
+from planner.evictions.convergence import Convergence, Target, Tried, departures
+from planner.evictions.document import Suggestion, eviction_plan
+from planner.evictions.evenness import even_out
+from planner.evictions.goals import Aim, Goal, aim_of, nodes_to_empty
+from planner.evictions.protection import Protection, protected
+from planner.evictions.strategies.limits import NO_LIMITS, Limits
+from planner.evictions.trial import Manner, Trial, WavePlan
+from planner.planning.budgets import allowances
+from planner.planning.document import Outcome
+from planner.planning.plan import plan_outcome
+from planner.scheduler.profile import Profile
+from planner.solver.options import SolveOptions
+from planner.solver.search import Report, silent
+from planner.verify import total
+
+DEFAULT_SEEDS = 20
+REPLANNED_SEEDS = 4
+"""With so many seeds it is looked at what a new plan after every wave reaches."""
+REPLANNED_WAVES = 8
+LIMIT_ROUNDS = 20
+"""How often a plan is made anew because it takes too many pods from one node or namespace."""
+
+
+@dataclass(frozen=True)
+class EvictOptions:
+    """The switches of `planner evict`; `nodes` are to be emptied."""
+
+    goals: tuple[Goal, ...] = ("spread",)
+    nodes: tuple[int, ...] = ()
+    protection: Protection = field(default_factory=Protection)
+    limits: Limits = NO_LIMITS
+    seeds: int = DEFAULT_SEEDS
+    max_unavailable: int | None = None
+    time_limit: float = 60.0
+
+
+def suggest(
+    cluster: Cluster,
+    options: EvictOptions,
+    profile: Profile,
+    *,
+    policies: Sequence[DeschedulerPolicy] = (),
+    progress: Report | None = None,
+) -> EvictionPlan:
+    """The fewest evictions after which kube-scheduler itself reaches the goals."""
+    found = find_evictions(cluster, options, profile, progress)
+    compared = tuple(baselines(cluster, profile, policies))
+    return eviction_plan(replace(found, baselines=compared))
+
+
+def find_evictions(
+    cluster: Cluster, options: EvictOptions, profile: Profile, progress: Report | None = None
+) -> Suggestion:
+    """The suggestion without the comparison."""
+    return _Suggesting(cluster, options, profile, progress or silent).run()
+
+
+def settled(cluster: Cluster, profile: Profile) -> Cluster:
+    """The cluster after kube-scheduler has placed what it can; who found a node is ready."""
+    budgets = allowances(cluster)
+    run = Trial(cluster, profile, budgets, ()).run((), Manner(seed=0))
+    moved = np.flatnonzero(run.node_of != cluster.node_of).tolist()
+    if not moved:
+        return cluster
+    started = {
+        pod: msgspec.structs.replace(cluster.pods[pod], ready=True, phase="Running")
+        for pod in moved
+    }
+    return cluster.with_pods(started).with_placement({p: int(run.node_of[p]) for p in moved})
+
+
+class _Suggesting:
+    """One suggestion in the making."""
+
+    def __init__(
+        self, cluster: Cluster, options: EvictOptions, profile: Profile, report: Report
+    ) -> None:
+        self._given = cluster
+        self._options = options
+        self._profile = profile
+        self._report = report
+        self._start = settled(cluster, profile)
+        self._budgets = allowances(self._start, options.max_unavailable)
+        self._protected = protected(self._start, options.protection, self._budgets)
+
+    def run(self) -> Suggestion:
+        aim = aim_of(self._start, self._options.goals, self._nodes())
+        outcome = self._within_limits(aim)
+        search = Convergence(
+            aim, self._profile, self._budgets, _target(outcome), self._options.seeds
+        )
+        tried = search.search(outcome.waves.waves, outcome.decision.steps)
+        for other in self._other_plans(aim, outcome) if not tried.converges else ():
+            found = search.search(other.waves.waves, other.decision.steps)
+            if found.converges:
+                outcome, tried = other, found
+                break
+        if "utilization" in self._options.goals:
+            tried = self._evened(aim, search, tried)
+        replanned = None if tried.converges else self._replanned(aim, search)
+        return Suggestion(
+            given=self._given,
+            start=self._start,
+            aim=aim,
+            profile=self._profile,
+            options=self._options,
+            protected=self._protected,
+            budgets=self._budgets,
+            outcome=outcome,
+            tried=tried,
+            replanned=replanned,
+        )
+
+    def _nodes(self) -> tuple[int, ...]:
+        nodes = self._options.nodes
+        if "consolidate" not in self._options.goals:
+            return nodes
+        return nodes_to_empty(self._start, self._profile, self._protected.keys(), nodes)
+
+    # The plan
+
+    def _plan(self, aim: Aim, wanted: Cluster, spared: frozenset[int], **change: Any) -> Outcome:
+        if not aim.widely:
+            elsewhere = ~np.isin(wanted.node_of, aim.drained)
+            spared |= frozenset(np.flatnonzero(elsewhere).tolist())
+        protection = self._options.protection
+        options = SolveOptions(
+            rebalance=True,
+            policy=protection.policy,
+            spared=spared,
+            max_moves=self._options.limits.total,
+            max_unavailable=self._options.max_unavailable,
+            time_limit=self._options.time_limit,
+        )
+        return plan_outcome(wanted, replace(options, **change), self._profile, self._report)
+
+    def _within_limits(self, aim: Aim) -> Outcome:
+        """Pods beyond the limits of a node or a namespace are spared, and the rest planned anew."""
+        spared = frozenset(self._protected)
+        outcome = self._plan(aim, aim.wanted, spared)
+        for _ in range(LIMIT_ROUNDS):
+            over = frozenset(_beyond(aim.real, departures(outcome.waves.waves), self._options))
+            if not over:
+                return outcome
+            spared |= over
+            outcome = self._plan(aim, aim.wanted, spared)
+        return self._plan(aim, aim.wanted, frozenset(range(len(aim.real.pods))))
+
+    def _other_plans(self, aim: Aim, first: Outcome) -> Iterator[Outcome]:
+        """Plans that are as good and may be easier to carry out: evener, or drawn otherwise."""
+        limits = self._options.limits
+        if limits.per_node is not None or limits.per_namespace is not None:
+            return
+        spared, seen = frozenset(self._protected), {first.decision.steps}
+        changes: tuple[dict[str, Any], ...] = ({"prefer": "balance"}, {"seed": 1}, {"seed": 2})
+        for change in changes:
+            other = self._plan(aim, aim.wanted, spared, **change)
+            as_good = other.steps.evictions <= first.steps.evictions and (
+                _target(other) == _target(first)
+            )
+            if as_good and other.decision.steps not in seen:
+                seen.add(other.decision.steps)
+                yield other
+
+    # Beyond hard rules
+
+    def _evened(self, aim: Aim, search: Convergence, tried: Tried) -> Tried:
+        """More evictions that even the load out, kept if they end well under every seed."""
+        limits = self._options.limits
+        left = None if limits.total is None else limits.total - _count(tried.waves)
+        more = even_out(
+            aim, self._profile, self._budgets, tried.waves, self._protected.keys(), left
+        )
+        if not more:
+            return tried
+        found = search.tried((*tried.waves, *more))
+        return found if found.converges or not tried.converges else tried
+
+    # After every wave anew
+
+    def _replanned(self, aim: Aim, search: Convergence) -> tuple[int, int]:
+        """In how many of how many seeds a new plan after every wave reaches the target."""
+        seeds = min(self._options.seeds, REPLANNED_SEEDS)
+        plans: dict[bytes, tuple[WavePlan, ...]] = {}
+        return sum(self._reaches(aim, search, seed, plans) for seed in range(seeds)), seeds
+
+    def _reaches(
+        self,
+        aim: Aim,
+        search: Convergence,
+        seed: int,
+        plans: dict[bytes, tuple[WavePlan, ...]],
+    ) -> bool:
+        node_of = aim.real.node_of
+        for number in range(REPLANNED_WAVES):
+            if search.reached(node_of):
+                return True
+            waves = self._next_waves(aim, node_of, plans)
+            if not waves:
+                return False
+            now = _at(aim.real, node_of)
+            trial = Trial(now, self._profile, self._budgets, waves[0].evictions)
+            drawn = seed * 1_009 + number if seed else 0
+            node_of = trial.run(waves[:1], Manner(drawn, terminating=seed % 2 == 1)).node_of
+        return search.reached(node_of)
+
+    def _next_waves(
+        self, aim: Aim, node_of: IntArray, plans: dict[bytes, tuple[WavePlan, ...]]
+    ) -> tuple[WavePlan, ...]:
+        """The plan from here on; what fell back last time is kept away by a cordon."""
+        key = node_of.tobytes()
+        if key not in plans:
+            outcome = self._plan(aim, aim.at(node_of.tolist()), frozenset(self._protected))
+            plans[key] = tuple(_with_cordons(aim.real, node_of, outcome))
+        return plans[key]
+
+
+def _with_cordons(cluster: Cluster, node_of: IntArray, outcome: Outcome) -> Iterator[WavePlan]:
+    for wave in outcome.waves.waves:
+        pods = tuple(step.pod for step in wave if step.action in ("evict", "move"))
+        wanted = {step.node for step in wave if step.action in ("move", "place")}
+        sources = {int(node_of[pod]) for pod in pods} - wanted
+        free = (node for node in sources if not cluster.nodes[node].spec.unschedulable)
+        if pods:
+            yield WavePlan(pods, tuple(sorted(free)))
+
+
+def _at(cluster: Cluster, node_of: IntArray) -> Cluster:
+    moved = np.flatnonzero(node_of != cluster.node_of)
+    return cluster.with_placement({int(pod): int(node_of[pod]) for pod in moved})
+
+
+def _target(outcome: Outcome) -> Target:
+    waiting = int(np.count_nonzero(outcome.after.node_of == PENDING))
+    return Target(total(outcome.final.remaining), waiting)
+
+
+def _count(waves: Sequence[WavePlan]) -> int:
+    return sum(len(wave.evictions) for wave in waves)
+
+
+def _beyond(cluster: Cluster, waves: Sequence[WavePlan], options: EvictOptions) -> Iterator[int]:
+    """Evictions that are too many for their node or namespace, in the plan's order."""
+    nodes: Counter[int] = Counter()
+    namespaces: Counter[str] = Counter()
+    limits = options.limits
+    for pod in (pod for wave in waves for pod in wave.evictions):
+        node, namespace = int(cluster.node_of[pod]), cluster.pods[pod].namespace
+        full = limits.per_node is not None and nodes[node] >= limits.per_node
+        if full or (
+            limits.per_namespace is not None and namespaces[namespace] >= limits.per_namespace
+        ):
+            yield pod
+            continue
+        nodes[node] += 1
+        namespaces[namespace] += 1

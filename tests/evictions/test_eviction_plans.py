@@ -1,0 +1,261 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from benchmarks.evict import random_cluster
+from planner.api import evict, load
+from planner.cluster import GONE, PENDING, Cluster
+from planner.cluster.movability import MovePolicy
+from planner.evictions.document import Suggestion
+from planner.evictions.protection import Protection
+from planner.evictions.strategies.limits import Limits
+from planner.evictions.suggest import EvictOptions, find_evictions
+from planner.evictions.trial import Manner, Trial
+from planner.planning.budgets import allowances
+from planner.scheduler.profile import default_profile
+from planner.sources.example import example_file
+from tests.objects import HOSTNAME, ZONE, cluster_of, node, owned, pod
+
+FEW_SEEDS = EvictOptions(seeds=4, time_limit=5.0)
+
+
+def example(name: str) -> Cluster:
+    return load([example_file(name)])
+
+
+def web(name: str, node_name: str = "", **spec: Any) -> dict[str, Any]:
+    """A replica of web, which spreads over zones."""
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": ZONE,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    labels = {"labels": {"app": "web"}, **owned("ReplicaSet", "web")}
+    return pod(
+        name, node_name, spec={"topologySpreadConstraints": [constraint], **spec}, metadata=labels
+    )
+
+
+def uneven(*extra: Any, pods: int = 4) -> Cluster:
+    """All replicas in zone a; zone b is empty."""
+    nodes = (node("a1", "a"), node("a2", "a"), node("b1", "b"))
+    return cluster_of(*nodes, *(web(f"w{i}", f"a{1 + i % 2}") for i in range(pods)), *extra)
+
+
+def budget(name: str = "web", **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"selector": {"matchLabels": {"app": "web"}}, **spec},
+    }
+
+
+def found(cluster: Cluster, options: EvictOptions = FEW_SEEDS) -> Suggestion:
+    return find_evictions(cluster, options, default_profile())
+
+
+def evicted(suggestion: Suggestion) -> list[str]:
+    pods = suggestion.aim.real.pods
+    return sorted(pods[p].name for wave in suggestion.tried.waves for p in wave.evictions)
+
+
+def test_a_zone_that_came_back_needs_12_evictions_in_4_waves_and_they_converge() -> None:
+    plan = evict(example("zone-outage"), EvictOptions(seeds=100))
+    assert (len(plan.evictions), len(plan.waves)) == (12, 4)
+    assert plan.converges
+    assert plan.fewest
+    assert (plan.before.excess, plan.after.excess) == (27, 0)
+    assert plan.convergence.gone == plan.convergence.terminating == 100
+    assert plan.budgets == ("default/api", "default/auth", "default/web")
+    for wave in plan.waves:
+        workloads = [e.workload for e in plan.evictions if e.wave == wave.number]
+        for budgeted in ("deploy/api", "deploy/auth", "deploy/web"):
+            assert workloads.count(budgeted) <= 1
+    assert {n for e in plan.evictions for n in e.expected_nodes} == {"c1", "c2", "c3", "c4"}
+
+
+def test_the_descheduler_stands_beside_every_plan() -> None:
+    plan = evict(example("zone-outage"), FEW_SEEDS)
+    spread = next(b for b in plan.baselines if b.aim == "spread")
+    assert (spread.evictions, spread.rounds, spread.violations_after) == (12, 4, 0)
+    assert spread.refused == 5
+
+
+def test_a_node_is_cordoned_for_a_wave_where_the_pod_could_fall_back() -> None:
+    suggestion = found(example("rack-row-grid"), replace(FEW_SEEDS, seeds=20))
+    (wave,) = suggestion.tried.waves
+    assert suggestion.tried.converges
+    assert wave.cordons == tuple(int(suggestion.start.node_of[p]) for p in wave.evictions)
+
+
+def test_without_that_cordon_some_seeds_end_as_stuck_as_before() -> None:
+    suggestion = found(example("rack-row-grid"), replace(FEW_SEEDS, seeds=20))
+    bare = tuple(replace(wave, cordons=()) for wave in suggestion.tried.waves)
+    pods = [p for wave in bare for p in wave.evictions]
+    trial = Trial(suggestion.start, default_profile(), allowances(suggestion.start), pods)
+    waiting = [
+        int(np.count_nonzero(trial.run(bare, Manner(seed)).node_of == PENDING))
+        for seed in range(20)
+    ]
+    assert set(waiting) == {0, 1}
+
+
+def test_nothing_broken_is_nothing_to_evict() -> None:
+    plan = evict(example("zone-outage-before"), FEW_SEEDS)
+    assert plan.evictions == ()
+    assert plan.converges
+
+
+def test_bare_pods_stay_unless_asked_for() -> None:
+    bare = [{**web(f"w{i}", "a1")} for i in range(3)]
+    for each in bare:
+        del each["metadata"]["ownerReferences"]
+    cluster = cluster_of(node("a1", "a"), node("b1", "b"), *bare)
+    plan = evict(cluster, FEW_SEEDS)
+    assert plan.evictions == ()
+    assert {each.reason for each in plan.protected} == {"no controller would bring it back"}
+    allowed = replace(FEW_SEEDS, protection=Protection(MovePolicy(bare_pods=True)))
+    assert len(evict(cluster, allowed).evictions) == 1
+
+
+def test_pods_with_local_storage_stay_unless_asked_for() -> None:
+    scratch = {"volumes": [{"name": "scratch", "emptyDir": {}}]}
+    nodes = (node("a1", "a"), node("b1", "b"))
+    cluster = cluster_of(*nodes, *(web(f"w{i}", "a1", **scratch) for i in range(2)))
+    assert evicted(found(cluster)) == []
+    allowed = replace(FEW_SEEDS, protection=Protection(MovePolicy(local_storage=True)))
+    assert len(evicted(found(cluster, allowed))) == 1
+
+
+def test_pods_at_the_priority_threshold_stay() -> None:
+    cluster = cluster_of(
+        node("a1", "a"), node("b1", "b"), *(web(f"w{i}", "a1", priority=10) for i in range(2))
+    )
+    assert (
+        evicted(found(cluster, replace(FEW_SEEDS, protection=Protection(priority_threshold=10))))
+        == []
+    )
+    above = replace(FEW_SEEDS, protection=Protection(priority_threshold=11))
+    assert len(evicted(found(cluster, above))) == 1
+
+
+def test_pods_under_two_budgets_can_not_be_evicted() -> None:
+    cluster = uneven(budget(maxUnavailable=1), budget("other", maxUnavailable=1))
+    plan = evict(cluster, FEW_SEEDS)
+    assert plan.evictions == ()
+    assert "two PodDisruptionBudgets" in plan.protected[0].reason
+
+
+@pytest.mark.parametrize(
+    ("limits", "most"),
+    [(Limits(total=1), 1), (Limits(per_namespace=1), 1), (Limits(per_node=1), 2)],
+)
+def test_limits_hold(limits: Limits, most: int) -> None:
+    suggestion = found(uneven(pods=6), replace(FEW_SEEDS, limits=limits))
+    assert 0 < suggestion.evictions <= most
+
+
+def test_no_more_pods_are_down_at_once_than_asked_for() -> None:
+    suggestion = found(example("zone-outage"), replace(FEW_SEEDS, max_unavailable=2))
+    assert max(len(wave.evictions) for wave in suggestion.tried.waves) == 2
+    assert suggestion.tried.converges
+
+
+def test_soft_spread_is_repaired_only_if_asked_for() -> None:
+    soft = [web(f"w{i}", "a1") for i in range(4)]
+    for each in soft:
+        each["spec"]["topologySpreadConstraints"][0]["whenUnsatisfiable"] = "ScheduleAnyway"
+    cluster = cluster_of(node("a1", "a"), node("b1", "b"), *soft)
+    assert evicted(found(cluster)) == []
+    suggestion = found(cluster, replace(FEW_SEEDS, goals=("soft",)))
+    assert suggestion.evictions == 2
+    assert suggestion.tried.converges
+
+
+def test_a_node_is_emptied_and_stays_cordoned() -> None:
+    cluster = example("zone-outage-before")
+    name = "a1"
+    plan = evict(cluster, replace(FEW_SEEDS, goals=(), nodes=(cluster.node_index[name],)))
+    there = int(np.count_nonzero(cluster.node_of == cluster.node_index[name]))
+    assert len(plan.evictions) == there
+    assert {each.node for each in plan.evictions} == {name}
+    assert {each.reason for each in plan.evictions} == {"a1 is to be emptied"}
+    assert all(name not in each.expected_nodes for each in plan.evictions)
+    assert plan.waves[0].drain == (name,)
+
+
+def test_consolidation_empties_the_least_used_nodes() -> None:
+    small = [pod(f"s{i}", f"n{i}", metadata=owned("ReplicaSet", f"r{i}")) for i in range(3)]
+    cluster = cluster_of(*(node(f"n{i}") for i in range(3)), *small)
+    suggestion = found(cluster, replace(FEW_SEEDS, goals=("consolidate",)))
+    assert len(suggestion.aim.drained) == 2
+    assert suggestion.evictions == 2
+    assert suggestion.tried.converges
+
+
+def test_even_load_takes_pods_from_the_fullest_node() -> None:
+    pods = [pod(f"p{i}", "n0", metadata=owned("ReplicaSet", f"r{i}")) for i in range(6)]
+    cluster = cluster_of(node("n0"), node("n1"), *pods)
+    suggestion = found(cluster, replace(FEW_SEEDS, goals=("utilization",)))
+    assert suggestion.evictions == 3
+    assert suggestion.tried.converges
+
+
+def test_pods_that_kube_scheduler_places_anyway_come_first() -> None:
+    cluster = uneven(web("new1"), web("new2"), pods=3)
+    plan = evict(cluster, FEW_SEEDS)
+    assert plan.evictions == ()
+    assert plan.after.pending == 0
+
+
+@given(number=st.integers(0, 10_000))
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_no_budget_is_broken_and_no_node_overcommitted_at_any_moment(number: int) -> None:
+    cluster, _ = random_cluster(number * 10)
+    if len(cluster.nodes) > 25:
+        return
+    suggestion = found(cluster, EvictOptions(seeds=2, time_limit=2.0))
+    limits = allowances(suggestion.start)
+    for run, manner in zip(suggestion.tried.runs, suggestion.tried.manners, strict=True):
+        assert not run.refused or not suggestion.tried.converges, manner
+    _replay(suggestion, limits.each)
+
+
+def _replay(suggestion: Suggestion, limits: Any) -> None:
+    """A naive twin of a trial: counts down pods and sums by hand, wave by wave, seed 0."""
+    cluster, run = suggestion.start, suggestion.tried.runs[0]
+    node_of = cluster.node_of.copy()
+    requests, allocatable = cluster.resources.requests, cluster.resources.allocatable
+    for number, wave in enumerate(suggestion.tried.waves[: len(run.after)]):
+        for allowance in limits:
+            if not allowance.budget or run.refused is not None:
+                continue
+            mine = np.isin(cluster.group_of, allowance.groups)
+            waiting = int(np.count_nonzero(mine & (node_of == PENDING)))
+            going = sum(bool(mine[p]) for p in wave.evictions)
+            assert waiting + going <= allowance.limit or not going
+        node_of = run.after[number]
+        used = np.zeros_like(allocatable)
+        live = np.flatnonzero((node_of >= 0) & (node_of != GONE))
+        np.add.at(used, node_of[live], requests[cluster.group_of[live]])
+        grown = used > np.maximum(allocatable, cluster.used)
+        assert not grown.any()
+
+
+def test_hostname_and_zone_together_are_repaired() -> None:
+    pods = [web(f"w{i}", "a1") for i in range(4)]
+    for each in pods:
+        constraint = dict(each["spec"]["topologySpreadConstraints"][0], topologyKey=HOSTNAME)
+        each["spec"]["topologySpreadConstraints"].append(constraint)
+    cluster = cluster_of(node("a1", "a"), node("a2", "a"), node("b1", "b"), node("b2", "b"), *pods)
+    suggestion = found(cluster, replace(FEW_SEEDS, seeds=10))
+    assert suggestion.evictions == 3
+    assert suggestion.tried.converges
