@@ -46,10 +46,11 @@ from models.workload import (
 from planner.sources.defaulting import shared_key, template_shared_key
 from planner.sources.dump import Piece, UnevenDumpError
 from planner.sources.errors import SourceError
+from planner.sources.json_text import has_more, json_error, json_values
 from planner.sources.objects import ObjectDecoder
 from planner.sources.pod_text import PodText
 from planner.sources.pods import PodDecoder, WholePod
-from planner.sources.read import RawDocument, json_error
+from planner.sources.read import RawDocument
 from planner.sources.validation import from_decoder, from_pydantic, short
 
 KINDS: dict[tuple[str, str], type[BaseModel]] = {
@@ -170,6 +171,10 @@ class _Decoder:
             self._add_array(document)
             return
         head = self._decode_head(document)
+        if head is None:
+            for line, value in json_values(bytes(document.data), document.file):
+                self.add(RawDocument(file=document.file, data=value, line=line))
+            return
         if head.items is None:
             self._add_object(document.data, document.file, head.api_version, head.kind)
             return
@@ -193,7 +198,8 @@ class _Decoder:
         for item in items:
             self._add_item(item, document.file, None, None)
 
-    def _decode_head(self, document: RawDocument | Piece) -> _Head:
+    def _decode_head(self, document: RawDocument | Piece) -> _Head | None:
+        """What the document says of itself; None if it holds several values."""
         try:
             return self._head.decode(document.data)
         except msgspec.ValidationError as error:
@@ -204,6 +210,8 @@ class _Decoder:
                 help="an object has apiVersion, kind and metadata; a List has items",
             ) from error
         except ValueError as error:
+            if has_more(error):
+                return None
             raise _not_json(document, error) from error
 
     def _add_item(

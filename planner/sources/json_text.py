@@ -13,6 +13,9 @@ _BYTE = re.compile(r"^(?P<problem>.*) \(byte (?P<byte>\d+)\)$", re.DOTALL)
 _TRAILING = re.compile(r"trailing characters \(byte (?P<byte>\d+)\)$")
 _TRUNCATED = "Input data was truncated"
 
+BIG = 32 << 20
+"""Streams above this many bytes are most likely a single dump."""
+
 
 def json_values(data: bytes, file: str) -> Iterator[tuple[int, bytes]]:
     """The values of a stream, each with the line it starts on, counted from 1.
@@ -31,6 +34,22 @@ def json_values(data: bytes, file: str) -> Iterator[tuple[int, bytes]]:
         yield line, bytes(view[start : start + length])
         line += data.count(b"\n", start, start + length)
         start += length
+
+
+def unsplit(data: bytes, file: str) -> Iterator[tuple[int, bytes]]:
+    """A big stream as one value: looking for another would cost as much as decoding its head.
+
+    Whoever decodes it finds out, and then asks for `json_values`.
+    """
+    if len(data) <= BIG:
+        yield from json_values(data, file)
+    else:
+        yield 1, data
+
+
+def has_more(error: Exception) -> bool:
+    """Whether msgspec complains that another value follows."""
+    return _TRAILING.search(str(error)) is not None
 
 
 def _first_length(data: bytes, view: memoryview, start: int, file: str) -> int:

@@ -13,7 +13,7 @@ from typing import BinaryIO
 import msgspec
 
 from planner.sources.errors import SourceError
-from planner.sources.json_text import is_truncated, json_error, json_values
+from planner.sources.json_text import is_truncated, json_error, unsplit
 from planner.sources.yaml_text import numbered_documents
 
 __all__ = ["STDIN", "RawDocument", "json_error", "read_paths"]
@@ -78,7 +78,7 @@ def _values(file: str, text: bytes) -> Iterator[tuple[int, bytes]]:
     if not _LIKE_JSON.match(text):
         return numbered_documents(text, file)
     try:
-        return iter(list(json_values(text, file)))
+        return iter(list(unsplit(text, file)))
     except SourceError as error:
         if _never_yaml(file, text, error):
             raise

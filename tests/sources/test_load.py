@@ -180,3 +180,13 @@ def test_a_refused_value_in_a_big_dump_is_named_as_ever(tmp_path: Path) -> None:
 def test_a_directory_and_a_missing_file_are_no_dumps(tmp_path: Path) -> None:
     assert dump.dump_pieces(str(tmp_path)) is None
     assert dump.dump_pieces(str(tmp_path / "absent.json")) is None
+
+
+def test_a_big_stream_of_several_values_is_split_where_it_has_to_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Above a size nobody looks for a second value before decoding the first."""
+    monkeypatch.setattr("planner.sources.json_text.BIG", 10)
+    text = b'{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"%s"}}\n'
+    inventory = load_paths(["-"], io.BytesIO(text % b"a" + text % b"b"))
+    assert [namespace.name for namespace in inventory.namespaces] == ["a", "b"]
