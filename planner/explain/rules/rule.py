@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -23,7 +24,7 @@ FILLS = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Rule:
+class Rule(ABC):
     """A rule that refuses nodes: one fact, whatever the number of nodes.
 
     `blocked` are the nodes it refuses now. Subclasses say it in words; they are made by the `find`
@@ -40,9 +41,9 @@ class Rule:
     """Order among conflicts of equal size: rules in the pod's own spec come first."""
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """`zone spread`, `taints`, `capacity`: as headlines and tables call it."""
-        raise NotImplementedError
 
     @property
     def object(self) -> str:
@@ -54,17 +55,17 @@ class Rule:
         """The nodes that pass."""
         return ~self.blocked
 
+    @abstractmethod
     def sentence(self, left: BoolArray, *, first: bool) -> str:
         """The rule in a sentence, about the nodes that earlier rules left over."""
-        raise NotImplementedError
 
+    @abstractmethod
     def brief(self, left: BoolArray) -> str:
         """What follows a comma in the headline: `and eu-1c has no room`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def cell(self, node: int) -> str:
         """The reason against one node, as short as a table needs it."""
-        raise NotImplementedError
 
     def facts(self) -> Facts:
         """The numbers behind the sentence."""
