@@ -9,13 +9,24 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, Strict
 from pydantic.alias_generators import to_camel
+from pydantic_core import from_json
+
+from models.nulls import without_nulls
 
 Int = Annotated[int, Strict()]
 Int32 = Annotated[int, Strict(), Field(ge=-(2**31), lt=2**31)]
 Count = Annotated[int, Strict(), Field(ge=0, lt=2**31)]
 Bool = Annotated[bool, Strict()]
+
+
+def _parsed(text: bytes | bytearray) -> Any:
+    """The text as Python objects, or None where it is no JSON: that is for the model to say."""
+    try:
+        return from_json(text)
+    except ValueError:
+        return None
 
 
 class FieldError(ValueError):
@@ -36,12 +47,18 @@ class KubeModel(BaseModel):
         populate_by_name=True,
     )
 
-    @model_validator(mode="before")
     @classmethod
-    def _null_is_absent(cls, data: Any) -> Any:
-        if isinstance(data, dict) and None in data.values():
-            return {key: value for key, value in data.items() if value is not None}
-        return data
+    def model_validate(cls, obj: Any, **options: Any) -> Self:
+        """Validate Python objects; null fields count as absent."""
+        return super().model_validate(without_nulls(cls, obj), **options)
+
+    @classmethod
+    def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
+        """Validate JSON text; null fields count as absent."""
+        text = json_data.encode() if isinstance(json_data, str) else json_data
+        if b"null" in text and (parsed := _parsed(text)) is not None:
+            return cls.model_validate(parsed, **options)
+        return super().model_validate_json(json_data, **options)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         """Frozen values are their own copies; pydantic would copy every default otherwise."""

@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 from models.affinity import Affinity
 from models.labels import Labels
 from models.meta import KubeObject, OwnerReference
+from models.nulls import without_nulls
 from models.pod import (
     Container,
     ContainerKind,
@@ -62,6 +63,7 @@ class _Validated:
     """Values of one type by their text: each distinct text is validated once."""
 
     def __init__(self, kind: Any) -> None:
+        self._kind = kind
         self._adapter: TypeAdapter[Any] = TypeAdapter(kind)
         self._seen: dict[bytes, Any] = {}
 
@@ -81,8 +83,13 @@ class _Validated:
         """The same without indentation, in which a template and its pods differ."""
         value = self._seen.get(text)
         if value is None:
-            value = self._seen[text] = self._adapter.validate_json(text)
+            value = self._seen[text] = self._validate(text)
         return value
+
+    def _validate(self, text: bytes) -> Any:
+        if b"null" not in text:
+            return self._adapter.validate_json(text)
+        return self._adapter.validate_python(without_nulls(self._kind, msgspec.json.decode(text)))
 
 
 class PodDecoder:
