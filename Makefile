@@ -7,10 +7,10 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help install dev demo test lint types layers unit format clean
+.PHONY: help install dev demo test lint types layers unit bench bench-quick format clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 install: $(VENV)/.installed ## install planner into .venv
 
@@ -33,6 +33,12 @@ layers: dev ## check which package imports which
 
 unit: dev ## run the tests
 	$(BIN)/pytest -n auto
+
+bench: dev ## run all benchmarks (hours) and write docs/benchmarks.md
+	$(BIN)/python -m benchmarks --page docs/benchmarks.md
+
+bench-quick: dev ## run all benchmarks at small sizes (minutes), as a check of their answers
+	$(BIN)/python -m benchmarks --quick
 
 format: dev ## format the code and sort its imports
 	$(BIN)/ruff check --select I --fix

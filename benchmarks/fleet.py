@@ -1,22 +1,20 @@
-"""Picking 200 of 1,000 member clusters under three constraints: Fleet's way and the optimum.
-
-    python -m benchmarks.fleet [--clusters 1000] [--wanted 200] [--seeds 3]
-
-Prints the seconds that each takes and what comes out; nothing is written.
-"""
+"""Picking a fifth of the member clusters under three constraints: Fleet's way and the optimum."""
 
 from __future__ import annotations
 
-import argparse
-import time
+from pathlib import Path
 from random import Random
 
+from benchmarks.case import Case, Measured, Stopwatch
 from models.fleet import ClusterResourcePlacement
 from models.member_cluster import MemberCluster
-from planner.fleet.measures import measure
+from planner.fleet.measures import Measures
+from planner.fleet.measures import measure as levels_of
 from planner.fleet.optimum import find_optimum
 from planner.fleet.schedule import schedule
 from planner.fleet.setting import Setting, make_setting
+
+SHARE = 5
 
 
 def large_fleet(seed: int, clusters: int, wanted: int) -> Setting:
@@ -56,28 +54,30 @@ def large_fleet(seed: int, clusters: int, wanted: int) -> Setting:
     return make_setting(ClusterResourcePlacement.model_validate(placement), members)
 
 
-def main() -> None:
-    """One line per seed."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--clusters", type=int, default=1000)
-    parser.add_argument("--wanted", type=int, default=200)
-    parser.add_argument("--seeds", type=int, default=3)
-    options = parser.parse_args()
-    for seed in range(1, options.seeds + 1):
-        setting = large_fleet(seed, options.clusters, options.wanted)
-        start = time.perf_counter()
+def measure(case: Case, _cache: Path) -> Measured:
+    """One pick; the optimum is timed without the greedy pick that it starts from."""
+    clusters = case.integer("clusters")
+    setting = large_fleet(case.seed, clusters, max(1, clusters // SHARE))
+    with Stopwatch() as watch:
         picked = schedule(setting).picked
-        middle = time.perf_counter()
-        optimum = find_optimum(setting, picked)
-        end = time.perf_counter()
-        fleet = measure(setting, picked)
-        print(
-            f"seed {seed}: Fleet {middle - start:.2f} s, {fleet.clusters} clusters, affinity "
-            f"{fleet.affinity}; optimum {end - middle:.2f} s, {optimum.measures.clusters} "
-            f"clusters, affinity {optimum.measures.affinity}, "
-            f"{'proven' if optimum.proven else 'not proven'}"
-        )
+    greedy = levels_of(setting, picked)
+    if case.method == "fleet":
+        return Measured(watch.seconds, watch.cpu, _values(greedy, proven=False), _broken(greedy))
+    with Stopwatch() as watch:
+        found = find_optimum(setting, picked)
+    best = levels_of(setting, found.picked)
+    wrong = [*_broken(best)]
+    if best != found.measures:
+        wrong.append(f"says {found.measures}, is {best}")
+    if best.rank > greedy.rank:
+        wrong.append("worse than Fleet's own pick")
+    values = _values(best, proven=found.proven)
+    return Measured(watch.seconds, watch.cpu, values, tuple(wrong))
 
 
-if __name__ == "__main__":
-    main()
+def _values(found: Measures, *, proven: bool) -> dict[str, int | bool]:
+    return {"clusters_picked": found.clusters, "affinity": found.affinity, "proven": proven}
+
+
+def _broken(found: Measures) -> tuple[str, ...]:
+    return (f"hard constraints are broken by {found.excess}",) if found.excess else ()

@@ -1,25 +1,19 @@
-"""How fast the scheduler decides, and how that grows: `python -m benchmarks.simulate`.
+"""How fast the scheduler decides: pods per second against nodes, running pods, workloads, rules.
 
-Two scenarios, all nodes looked at, every pod with hard zone and hostname spread:
-
-* replicas: 4 Deployments of 500 replicas each in an empty cluster of 3 zones;
-* variety: 500 different Deployments of 4 replicas each beside 10 running pods per node.
-
-Each is run at several sizes. `pods/s` is by the wall clock, `/cpu-s` by processor time, which
-other work on the machine stretches less; `x` is the processor time per pod against the row above.
-Every run is checked: a sample of the decisions is made again by a scheduler that starts from
-scratch at that very moment.
+All nodes are looked at. The method `from scratch` decides every pod with a scheduler that is made
+anew for it, which is what the incremental state has to beat and has to equal. A sample of
+planner's decisions is checked against such schedulers in every run.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from benchmarks.case import Case, Measured, Stopwatch
 from planner.cluster import Cluster, build_cluster
 from planner.scheduler.cycle import Scheduler
 from planner.scheduler.profile import default_profile
@@ -32,17 +26,19 @@ Json = dict[str, Any]
 ZONE = "topology.kubernetes.io/zone"
 HOSTNAME = "kubernetes.io/hostname"
 RUNNING_APPS = 500
+SAMPLE = 20
+"""Decisions that are made again from scratch."""
 
 
 @dataclass(frozen=True)
 class Scenario:
     """How many of what; replicas of a Deployment come one after the other, or take turns."""
 
-    name: str
     nodes: int
     deployments: int
     replicas: int
     running_per_node: int = 0
+    rules: str = "spread"
     in_turns: bool = False
 
 
@@ -57,21 +53,80 @@ def node(index: int) -> Json:
     }
 
 
-def pod(name: str, app: str, cpu: int, memory: int, node_name: str = "") -> Json:
-    """A replica with hard zone and hostname spread over its own app."""
-    requests = {"cpu": f"{cpu}m", "memory": f"{memory}Mi"}
-    spread = [
-        {
-            "maxSkew": 1,
-            "topologyKey": key,
-            "whenUnsatisfiable": "DoNotSchedule",
-            "labelSelector": {"matchLabels": {"app": app}},
+def spread(app: str) -> Json:
+    """Hard spread over zones and hosts."""
+    return {
+        "topologySpreadConstraints": [
+            {
+                "maxSkew": 1,
+                "topologyKey": key,
+                "whenUnsatisfiable": "DoNotSchedule",
+                "labelSelector": {"matchLabels": {"app": app}},
+            }
+            for key in (ZONE, HOSTNAME)
+        ]
+    }
+
+
+def node_affinity(_: str) -> Json:
+    """Two zones required, one of them preferred."""
+
+    def term(*zones: str) -> Json:
+        return {"matchExpressions": [{"key": ZONE, "operator": "In", "values": list(zones)}]}
+
+    required = {"nodeSelectorTerms": [term("z0", "z1")]}
+    preferred = [{"weight": 10, "preference": term("z1")}]
+    return {
+        "affinity": {
+            "nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": required,
+                "preferredDuringSchedulingIgnoredDuringExecution": preferred,
+            }
         }
-        for key in (ZONE, HOSTNAME)
-    ]
+    }
+
+
+def pod_affinity(app: str) -> Json:
+    """No host twice, and rather not the same zone."""
+    selector = {"matchLabels": {"app": app}}
+    return {
+        "affinity": {
+            "podAntiAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": [
+                    {"labelSelector": selector, "topologyKey": HOSTNAME}
+                ],
+                "preferredDuringSchedulingIgnoredDuringExecution": [
+                    {
+                        "weight": 50,
+                        "podAffinityTerm": {"labelSelector": selector, "topologyKey": ZONE},
+                    }
+                ],
+            }
+        }
+    }
+
+
+def mixed(app: str) -> Json:
+    """All of them."""
+    affinity = node_affinity(app)["affinity"] | pod_affinity(app)["affinity"]
+    return spread(app) | {"affinity": affinity}
+
+
+RULES = {
+    "none": lambda _: {},
+    "spread": spread,
+    "node affinity": node_affinity,
+    "pod affinity": pod_affinity,
+    "all": mixed,
+}
+
+
+def pod(name: str, app: str, cpu: int, memory: int, rules: Json, node_name: str = "") -> Json:
+    """A replica of an app with its rules."""
+    requests = {"cpu": f"{cpu}m", "memory": f"{memory}Mi"}
     spec: Json = {
         "containers": [{"name": "main", "image": app, "resources": {"requests": requests}}],
-        "topologySpreadConstraints": spread,
+        **rules,
     }
     if node_name:
         spec["nodeName"] = node_name
@@ -90,24 +145,29 @@ def pod(name: str, app: str, cpu: int, memory: int, node_name: str = "") -> Json
     }
 
 
-def objects(scenario: Scenario) -> Iterator[Json]:
-    """Nodes, running pods, pending pods."""
+def objects(scenario: Scenario, seed: int) -> Iterator[Json]:
+    """Nodes, running pods, pending pods; the seed shifts who asks for how much."""
+    rules = RULES[scenario.rules]
     for index in range(scenario.nodes):
         yield node(index)
     for index in range(scenario.running_per_node * scenario.nodes):
-        app = index % RUNNING_APPS
+        app = f"old-{index % RUNNING_APPS}"
         where = f"n{index % scenario.nodes:05}"
-        yield pod(f"running-{index}", f"old-{app}", 100 + app % 7 * 10, 128, where)
+        cpu = 100 + (index + seed) % RUNNING_APPS % 7 * 10
+        yield pod(f"running-{index}", app, cpu, 128, rules(app), where)
     pairs = [(d, r) for d in range(scenario.deployments) for r in range(scenario.replicas)]
     if scenario.in_turns:
         pairs.sort(key=lambda pair: pair[1])
-    for app, replica in pairs:
-        yield pod(f"new-{app}-{replica}", f"new-{app}", 100 + app % 50 * 5, 128 + app % 20 * 16)
+    for number, replica in pairs:
+        app = f"new-{number}"
+        cpu, memory = 100 + (number + seed) % 50 * 5, 128 + (number + seed) % 20 * 16
+        yield pod(f"{app}-{replica}", app, cpu, memory, rules(app))
 
 
-def build(scenario: Scenario) -> Cluster:
+def build(scenario: Scenario, seed: int = 0) -> Cluster:
     """The cluster of a scenario."""
-    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects(scenario))})
+    items = list(objects(scenario, seed))
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
     return build_cluster(load_documents([RawDocument(file="", data=text.encode(), line=1)]))
 
 
@@ -146,77 +206,46 @@ class Checks:
             self.different.append(self._cluster.pods[attempt.result.pod].key)
 
 
-@dataclass(frozen=True)
-class Measured:
-    """One run: the best of the repetitions, and what checking it found."""
+def measure(case: Case, _cache: Path) -> Measured:
+    """Decide all pending pods: incrementally, or each from scratch."""
+    scenario = Scenario(
+        case.integer("nodes"),
+        case.integer("deployments"),
+        case.integer("replicas"),
+        case.integer("running"),
+        case.text("rules"),
+    )
+    cluster = build(scenario, case.seed)
+    return _from_scratch(cluster) if case.method == "from scratch" else _incrementally(cluster)
 
-    pods: int
-    scheduled: int
-    seconds: float
-    cpu_seconds: float
-    checked: int
-    different: tuple[str, ...]
 
-
-def measure(scenario: Scenario, repetitions: int) -> Measured:
-    """Run the scenario, the first time to check decisions and then to take the time."""
-    cluster = build(scenario)
-    checks = Checks(cluster, every=max(1, len(cluster.pending) // 20))
-    run = simulate(cluster, observe=checks.look)
-    times = []
-    for _ in range(repetitions):
-        start, cpu_start = time.perf_counter(), time.process_time()
-        simulate(cluster)
-        times.append((time.perf_counter() - start, time.process_time() - cpu_start))
-    seconds, cpu_seconds = min(times)
+def _incrementally(cluster: Cluster) -> Measured:
+    with Stopwatch() as watch:
+        run = simulate(cluster)
+    checks = Checks(cluster, every=max(1, len(cluster.pending) // SAMPLE))
+    simulate(cluster, observe=checks.look)
+    wrong = tuple(f"{key} is decided differently from scratch" for key in checks.different)
     scheduled = sum(result.outcome == "scheduled" for result in run.results)
-    return Measured(
-        len(run.results), scheduled, seconds, cpu_seconds, checks.made, tuple(checks.different)
-    )
+    return _measured(watch, len(run.results), scheduled, wrong)
 
 
-def show(scenario: Scenario, measured: Measured, before: float | None) -> float:
-    """One row; returns the processor time per pod in milliseconds."""
-    each = 1000 * measured.cpu_seconds / max(1, measured.pods)
-    growth = "" if before is None else f"{each / before:5.2f}"
-    wrong = f"  DIFFERENT: {', '.join(measured.different[:3])}" if measured.different else ""
-    print(
-        f"{scenario.name:<10} {scenario.nodes:>6} {scenario.running_per_node:>8} "
-        f"{measured.scheduled:>6}/{measured.pods:<6} {measured.seconds:>7.2f} "
-        f"{measured.pods / measured.seconds:>8.0f} {1000 / each:>8.0f} {growth:>5}  "
-        f"{measured.checked - len(measured.different)}/{measured.checked}{wrong}",
-        flush=True,
-    )
-    return each
+def _from_scratch(cluster: Cluster) -> Measured:
+    """Ties go to the first node, which is as good as any for the time that it takes."""
+    placed: dict[int, int] = {}
+    with Stopwatch() as watch:
+        for index in cluster.pending.tolist():
+            snapshot = cluster.with_placement(placed)
+            found = Scheduler(SchedulingState(snapshot), default_profile()).evaluate(index)
+            if len(found.best):
+                placed[index] = int(found.best[0])
+    return _measured(watch, len(cluster.pending), len(placed), ())
 
 
-def series(sizes: Sequence[int]) -> list[list[Scenario]]:
-    """What is compared row by row."""
-    largest = max(sizes)
-    return [
-        [Scenario("replicas", n, 4, 500) for n in sizes],
-        [Scenario("variety", n, 500, 4, 10) for n in sizes],
-        [Scenario("in turns", largest, 500, 4, 10, in_turns=True)],
-        [Scenario("variety", largest, 500, 4, running) for running in (0, 10, 20)],
-    ]
-
-
-def main() -> int:
-    """Run all series; exit code 1 if a decision differs from the one made from scratch."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--nodes", type=int, nargs="+", default=[500, 1000, 2000, 5000])
-    parser.add_argument("--repeat", type=int, default=2, metavar="N")
-    arguments = parser.parse_args()
-    print("scenario    nodes  running  placed/pods   seconds   pods/s   /cpu-s     x  checked")
-    different = 0
-    for rows in series(arguments.nodes):
-        before: float | None = None
-        for scenario in rows:
-            measured = measure(scenario, arguments.repeat)
-            different += len(measured.different)
-            before = show(scenario, measured, before)
-    return 1 if different else 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
+def _measured(watch: Stopwatch, pods: int, scheduled: int, wrong: tuple[str, ...]) -> Measured:
+    values = {
+        "pods": pods,
+        "scheduled": scheduled,
+        "pods_per_second": pods / watch.seconds,
+        "ms_per_pod": 1000 * watch.cpu / pods,
+    }
+    return Measured(watch.seconds, watch.cpu, values, wrong)

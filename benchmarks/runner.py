@@ -1,0 +1,95 @@
+"""Runs the cases of benchmarks, each in a fresh process, and keeps what came out.
+
+A case that fails, answers wrongly or does not end in time is kept as such: it is never left out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from benchmarks.case import Case, Scalar
+
+Status = Literal["right", "wrong", "failed", "not finished"]
+
+
+class Result(BaseModel):
+    """One case and what it gave; times are zero if it did not end."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    benchmark: str
+    method: str
+    point: dict[str, Scalar]
+    seed: int
+    status: Status
+    seconds: float = 0.0
+    cpu: float = 0.0
+    peak_mb: float = 0.0
+    values: dict[str, Scalar] = Field(default_factory=dict)
+    wrong: list[str] = Field(default_factory=list)
+
+
+class Machine(BaseModel):
+    """Where the numbers come from."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    cores: int
+    memory_gb: float
+    python: str
+    system: str
+
+
+class Results(BaseModel):
+    """A whole run."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    machine: Machine
+    quick: bool
+    results: list[Result]
+
+
+def this_machine() -> Machine:
+    """Cores and memory as the operating system counts them."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return Machine(
+        cores=os.cpu_count() or 1,
+        memory_gb=round(memory, 1),
+        python=platform.python_version(),
+        system=f"{platform.system()} {platform.machine()}",
+    )
+
+
+def run(
+    cases: Iterable[Case], timeout: float, cache: Path, watch: Callable[[Result], None]
+) -> Iterator[Result]:
+    """One after the other, so that they don't disturb each other."""
+    for case in cases:
+        result = run_one(case, timeout, cache)
+        watch(result)
+        yield result
+
+
+def run_one(case: Case, timeout: float, cache: Path) -> Result:
+    """A fresh process: its peak memory is that of this case alone."""
+    command = [sys.executable, "-m", "benchmarks.run_case", str(cache), json.dumps(asdict(case))]
+    about = asdict(case)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+    except subprocess.TimeoutExpired:
+        return Result(**about, status="not finished", wrong=[f"no end after {timeout:g} s"])
+    if done.returncode:
+        return Result(**about, status="failed", wrong=done.stderr.strip().splitlines()[-3:])
+    found = json.loads(done.stdout.strip().splitlines()[-1])
+    return Result(**about, status="wrong" if found["wrong"] else "right", **found)

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+from benchmarks import __main__ as command
+from benchmarks import page, runner, workload
+from benchmarks.case import Case, Measured, Stopwatch
+from benchmarks.runner import Machine, Result, Results, run_one
+from benchmarks.summary import rows, series, slope
+from benchmarks.workload import Curve, Grid, Workload
+
+MACHINE = Machine(cores=2, memory_gb=24.0, python="3.11", system="Linux")
+WORK = Workload(
+    title="Sorting",
+    about="Numbers are sorted.",
+    baseline="slow",
+    methods={"fast": "ours", "slow": "theirs"},
+    figures={"sorted": "sorted"},
+    full=[Grid(points={"n": [10, 100]}, methods=["fast", "slow"], seeds=[0, 1])],
+    quick=[Grid(points={"n": 10}, methods=["fast"], seeds=[0])],
+    curves=[Curve(title="Time", along="n", figure="seconds", methods=["fast", "slow"])],
+    notes=["slow is slower <everywhere>"],
+)
+
+
+def result(method: str, n: int, seed: int, seconds: float, status: str = "right") -> Result:
+    fields = {"benchmark": "sort", "method": method, "point": {"n": n}, "seed": seed}
+    return Result.model_validate(
+        {**fields, "status": status, "seconds": seconds, "cpu": seconds, "values": {"sorted": n}}
+    )
+
+
+RESULTS = [
+    result(method, n, seed, n * factor * (1 + seed))
+    for n in (10, 100)
+    for seed in (0, 1)
+    for method, factor in (("fast", 0.01), ("slow", 0.04))
+]
+
+
+@pytest.mark.parametrize("name", workload.names())
+def test_every_workload_has_a_benchmark_that_measures_it(name: str) -> None:
+    module = importlib.import_module(f"benchmarks.{name}")
+    assert callable(module.measure)
+    for quick in (True, False):
+        assert list(workload.cases(name, workload.read(name), quick=quick))
+
+
+def test_what_is_compared_runs_in_the_same_minute() -> None:
+    order = [(c.point["n"], c.seed, c.method) for c in workload.cases("sort", WORK, quick=False)]
+    assert order[:3] == [(10, 0, "fast"), (10, 0, "slow"), (10, 1, "fast")]
+
+
+def test_a_workload_says_what_each_method_is() -> None:
+    with pytest.raises(ValueError, match="methods without a description: bogo"):
+        Workload.model_validate({**WORK.model_dump(), "baseline": "bogo"})
+
+
+def test_a_ratio_is_the_median_over_pairs_of_the_same_seed() -> None:
+    found = {(row.method, row.point["n"]): row.ratio for row in rows(RESULTS, WORK)}
+    assert found["fast", 10] == pytest.approx(0.25)
+    assert found["slow", 100] == 1
+
+
+def test_a_run_that_is_not_right_has_no_ratio_and_is_said() -> None:
+    late = [*RESULTS[1:], result("fast", 10, 0, 0.0, "not finished")]
+    row = next(r for r in rows(late, WORK) if r.method == "fast" and r.point["n"] == 10)
+    assert row.state == "not finished 1/2"
+    assert row.ratio == pytest.approx(0.25)
+
+
+def test_the_exponent_of_a_power_law_is_found() -> None:
+    assert slope([(n, 3 * n**1.5) for n in (1, 10, 100)]) == pytest.approx(1.5)
+    assert slope([(10, 1.0)]) is None
+
+
+def test_curves_take_the_rows_that_they_name() -> None:
+    fast, slow = series(WORK.curves[0], rows(RESULTS, WORK))
+    assert fast.points == ((10, pytest.approx(0.15)), (100, pytest.approx(1.5)))
+    assert slow.exponent == pytest.approx(1)
+
+
+def test_the_page_comes_from_the_results_alone(tmp_path: Path) -> None:
+    results = Results(machine=MACHINE, quick=False, results=RESULTS)
+    page.write(results, {"sort": WORK}, tmp_path / "benchmarks.md")
+    text = (tmp_path / "benchmarks.md").read_text()
+    assert "| 10 | fast | 10 | 0.15 | 0.1-0.2 | 0.15 | 0 | 0.25 | right |" in text
+    assert "2 cores and 24 GiB" in text
+    assert (tmp_path / "benchmarks" / "sort-1.svg").read_text().startswith("<svg")
+    kept = (tmp_path / "benchmarks" / "results.json").read_text()
+    assert Results.model_validate_json(kept) == results
+
+
+def test_a_peer_that_does_not_end_is_a_finding_and_planner_s_not_ending_a_failure() -> None:
+    late = [result("slow", 10, 0, 0.0, "not finished"), result("planner", 10, 0, 0.0, "wrong")]
+    found = command.failures(Results(machine=MACHINE, quick=True, results=late))
+    assert [each.method for each in found] == ["planner"]
+
+
+def test_a_case_runs_in_a_process_of_its_own_and_says_what_failed(tmp_path: Path) -> None:
+    good = Case("fleet", "fleet", {"clusters": 10}, seed=1)
+    assert run_one(good, 60.0, tmp_path).status == "right"
+    bad = run_one(Case("fleet", "fleet", {"clusters": "ten"}, seed=1), 60.0, tmp_path)
+    assert bad.status == "failed"
+    assert bad.wrong[-1] == "TypeError: fleet: clusters is 'ten', not a whole number"
+
+
+def test_a_wrong_answer_fails_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def wrong(case: Case, timeout: float, cache: Path) -> Result:
+        return result("planner", 10, case.seed, 0.1, "wrong")
+
+    monkeypatch.setattr(runner, "run_one", wrong)
+    kept = tmp_path / "results.json"
+    assert command.main(["fleet", "--quick", "--results", str(kept)]) == 3
+    assert "wrong: sort planner {'n': 10} seed 1" in capsys.readouterr().err
+    assert Results.model_validate_json(kept.read_text()).results[0].status == "wrong"
+
+
+def test_a_stopwatch_counts_the_block() -> None:
+    with Stopwatch() as watch:
+        sum(range(1000))
+    assert watch.seconds > 0
+    assert Measured(watch.seconds, watch.cpu).wrong == ()
+
+
+def test_an_unknown_name_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        command.main(["nonsense"])
+    assert "no benchmark nonsense; there are" in capsys.readouterr().err
