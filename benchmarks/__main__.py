@@ -53,7 +53,7 @@ def measure(chosen: argparse.Namespace, cache: Path) -> runner.Results:
     for name in chosen.names or workload.names():
         work = workload.read(name)
         cases = workload.cases(name, work, quick=chosen.quick)
-        results.extend(runner.run(cases, work.timeout, cache, show))
+        results.extend(runner.run(cases, work, cache, show))
     machine = runner.this_machine()
     return runner.Results(machine=machine, quick=chosen.quick, results=results)
 

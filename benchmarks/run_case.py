@@ -1,6 +1,7 @@
 """Measures one case in this process and prints the result: how `runner` asks for a fresh one.
 
-`python -m benchmarks.run_case CACHE CASE`, where CASE is the JSON text of a `Case`.
+`python -m benchmarks.run_case measure|prepare CACHE CASE`, where CASE is the JSON text of a `Case`.
+Inputs are prepared in a process of their own, whose memory doesn't count.
 """
 
 from __future__ import annotations
@@ -24,9 +25,12 @@ def peak_mb() -> float:
 
 def main() -> None:
     """The benchmark's own output, if any, must not mix with the result: that is the last line."""
-    cache, text = sys.argv[1:]
+    task, cache, text = sys.argv[1:]
     case = Case(**json.loads(text))
     module = importlib.import_module(f"benchmarks.{case.benchmark}")
+    if task == "prepare":
+        module.prepare(case, Path(cache))
+        return
     measured: Measured = module.measure(case, Path(cache))
     print(json.dumps({**asdict(measured), "peak_mb": round(peak_mb(), 1)}))
 

@@ -18,6 +18,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from benchmarks.case import Case, Scalar
+from benchmarks.workload import Workload
 
 Status = Literal["right", "wrong", "failed", "not finished"]
 
@@ -72,24 +73,32 @@ def this_machine() -> Machine:
 
 
 def run(
-    cases: Iterable[Case], timeout: float, cache: Path, watch: Callable[[Result], None]
+    cases: Iterable[Case], work: Workload, cache: Path, watch: Callable[[Result], None]
 ) -> Iterator[Result]:
     """One after the other, so that they don't disturb each other."""
     for case in cases:
-        result = run_one(case, timeout, cache)
+        if work.prepare:
+            process("prepare", case, cache, work.timeout).check_returncode()
+        result = run_one(case, work.timeout, cache)
         watch(result)
         yield result
 
 
 def run_one(case: Case, timeout: float, cache: Path) -> Result:
     """A fresh process: its peak memory is that of this case alone."""
-    command = [sys.executable, "-m", "benchmarks.run_case", str(cache), json.dumps(asdict(case))]
     about = asdict(case)
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+        done = process("measure", case, cache, timeout)
     except subprocess.TimeoutExpired:
         return Result(**about, status="not finished", wrong=[f"no end after {timeout:g} s"])
     if done.returncode:
         return Result(**about, status="failed", wrong=done.stderr.strip().splitlines()[-3:])
     found = json.loads(done.stdout.strip().splitlines()[-1])
     return Result(**about, status="wrong" if found["wrong"] else "right", **found)
+
+
+def process(task: str, case: Case, cache: Path, timeout: float) -> subprocess.CompletedProcess[str]:
+    """`run_case` with this task."""
+    about = json.dumps(asdict(case))
+    command = [sys.executable, "-m", "benchmarks.run_case", task, str(cache), about]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)

@@ -43,7 +43,6 @@ class Answer:
     """The last level that has a solution decides the counts; `bound` is that of the moves."""
 
     counts: Mapping[Cell, int]
-    moves: int
     bound: float
     proven: bool
 
@@ -143,7 +142,7 @@ class TextbookModel:
         return found
 
     def solve(self, limit: float) -> Answer | None:
-        """Level after level, each fixed for the next; None if no time was left for the last."""
+        """Level after level, each fixed for the next; None if not even the first has an answer."""
         deadline = time.monotonic() + limit
         answer: Answer | None = None
         for name, goal in self._levels():
@@ -153,15 +152,15 @@ class TextbookModel:
             self._model.minimize(goal)
             status = solver.solve(self._model)
             if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-                return None
-            value = round(solver.objective_value)
-            self._model.add(goal <= value)
+                break
+            self._model.add(goal <= round(solver.objective_value))
             self._model.clear_hints()  # type: ignore[no-untyped-call]  # ortools has no types here
             for var in self._cells.values():
                 self._model.add_hint(var, solver.value(var))
-            if name == "moves":
-                proven = status == cp_model.OPTIMAL
-                answer = Answer(self._counts(solver), value, solver.best_objective_bound, proven)
+            last = name == "moves"
+            bound = solver.best_objective_bound if last else 0.0
+            proven = last and status == cp_model.OPTIMAL
+            answer = Answer(self._counts(solver), bound, proven)
         return answer
 
     def _levels(self) -> Iterator[tuple[str, cp_model.LinearExprT]]:

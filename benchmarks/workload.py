@@ -61,6 +61,8 @@ class Workload(BaseModel):
     """Figures of the answer that the table shows, with their headings."""
     timeout: float = 900.0
     """Seconds after which a case counts as not finished."""
+    prepare: bool = False
+    """Whether the benchmark makes inputs in the cache first, with its function `prepare`."""
     full: list[Grid]
     quick: list[Grid]
     curves: list[Curve] = Field(default_factory=list)
