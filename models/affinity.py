@@ -90,6 +90,6 @@ class PodAffinity(KubeModel):
 class Affinity(KubeModel):
     """All three kinds of affinity of a pod."""
 
-    node_affinity: NodeAffinity = NodeAffinity()
-    pod_affinity: PodAffinity = PodAffinity()
-    pod_anti_affinity: PodAffinity = PodAffinity()
+    node_affinity: NodeAffinity = NodeAffinity.defaults()
+    pod_affinity: PodAffinity = PodAffinity.defaults()
+    pod_anti_affinity: PodAffinity = PodAffinity.defaults()

@@ -99,7 +99,7 @@ class DefaultEvictorArgs(ComponentConfig):
     no_eviction_policy: Annotated[
         Literal["Preferred", "Mandatory"], BeforeValidator(_preferred_if_empty)
     ] = "Preferred"
-    pod_protections: PodProtections = PodProtections()
+    pod_protections: PodProtections = PodProtections.defaults()
     evict_local_storage_pods: Bool = False
     evict_daemon_set_pods: Bool = False
     evict_system_critical_pods: Bool = False

@@ -106,11 +106,11 @@ class PluginSet(ComponentConfig, Generic[_Name]):
 class Plugins(ComponentConfig):
     """The extension points; DefaultEvictor is always on at the two filters."""
 
-    presort: PluginSet[_Nothing] = PluginSet[_Nothing]()
-    sort: PluginSet[_Nothing] = PluginSet[_Nothing]()
-    deschedule: PluginSet[_Deschedule] = PluginSet[_Deschedule]()
-    balance: PluginSet[_Balance] = PluginSet[_Balance]()
-    filter: PluginSet[_Evictor] = PluginSet[_Evictor]()
+    presort: PluginSet[_Nothing] = PluginSet[_Nothing].defaults()
+    sort: PluginSet[_Nothing] = PluginSet[_Nothing].defaults()
+    deschedule: PluginSet[_Deschedule] = PluginSet[_Deschedule].defaults()
+    balance: PluginSet[_Balance] = PluginSet[_Balance].defaults()
+    filter: PluginSet[_Evictor] = PluginSet[_Evictor].defaults()
     pre_eviction_filter: PluginSet[_Evictor] = Field(
         default=PluginSet[_Evictor](),
         validation_alias=AliasChoices("preevictionfilter", "preEvictionFilter"),
@@ -142,7 +142,7 @@ class DeschedulerProfile(ComponentConfig):
 
     name: str
     plugin_config: tuple[PluginConfig, ...] = ()
-    plugins: Plugins = Plugins()
+    plugins: Plugins = Plugins.defaults()
 
     @model_validator(mode="after")
     def _strategies_are_configured(self) -> Self:

@@ -24,6 +24,7 @@ RuleKind = Literal[
     "volumes",
     "unschedulable",
     "nodeName",
+    "replicas",
 ]
 
 RepairKind = Literal[
@@ -37,6 +38,8 @@ RepairKind = Literal[
     "addToleration",
     "relaxAffinity",
     "relaxAntiAffinity",
+    "addNodeAffinity",
+    "dropHostPort",
     "labelNode",
     "lowerRequest",
     "freeCapacity",
@@ -109,6 +112,11 @@ class Repair(Document):
     then: str = ""
     notes: tuple[str, ...] = ()
     command: str | None = None
+    """What to run: a patch of the template, a new pod from a patched copy, or another command."""
+    diff: str = ""
+    """The changed fields of an object that can't be patched in its place."""
+    for_all: bool = True
+    """Whether every pod that was asked about runs then, not only the first that has no node."""
     parts: tuple[Repair, ...] = ()
     """The single changes of a combined repair."""
 
@@ -119,6 +127,8 @@ class RearrangementStep(Document):
     action: Literal["evict", "place", "cordon", "uncordon"]
     pod: str | None = None
     node: str
+    returns_as: str = ""
+    """Of an evicted pod that lands: the name of its successor, as far as it is known."""
     any_of: str = ""
     """All nodes that would take the pod at that moment, in words."""
     note: str = ""
@@ -130,6 +140,8 @@ class Rearrangement(Document):
     evictions: int
     fewest: bool
     """Whether it is proven that fewer can't do."""
+    at_least: int = 1
+    """No sequence needs fewer evictions than this."""
     steps: tuple[RearrangementStep, ...]
     moves: tuple[Move, ...] = ()
     waves: tuple[Wave, ...] = ()

@@ -23,11 +23,14 @@ class EvictionLimits(Document):
 
 
 class EvictionOptions(Document):
-    """What was asked for: `goals` are names of goals, `nodes` those to be emptied."""
+    """What was asked for: `goals` are names of goals, `nodes` those to be emptied.
+
+    Without `seeds` the usual 20 are tried, fewer where a plan is very large (`checkedSeeds`).
+    """
 
     goals: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
-    seeds: int
+    seeds: int | None = None
     limits: EvictionLimits = EvictionLimits()
     max_unavailable: int | None = None
     priority_threshold: int | None = None

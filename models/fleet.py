@@ -135,7 +135,7 @@ class ClusterAffinity(KubeModel):
 class PlacementAffinity(KubeModel):
     """`spec.policy.affinity`; cluster affinity is all there is."""
 
-    cluster_affinity: ClusterAffinity = ClusterAffinity()
+    cluster_affinity: ClusterAffinity = ClusterAffinity.defaults()
 
 
 class ClusterSpreadConstraint(KubeModel):
@@ -180,7 +180,7 @@ class PlacementPolicy(KubeModel):
     placement_type: PlacementType = "PickAll"
     cluster_names: tuple[ClusterName, ...] = ()
     number_of_clusters: Count | None = None
-    affinity: PlacementAffinity = PlacementAffinity()
+    affinity: PlacementAffinity = PlacementAffinity.defaults()
     topology_spread_constraints: tuple[ClusterSpreadConstraint, ...] = ()
     tolerations: tuple[ClusterToleration, ...] = ()
 
@@ -234,7 +234,7 @@ def _first_twice(names: tuple[str, ...]) -> int | None:
 class PlacementSpec(KubeModel):
     """The policy; which resources are placed does not matter to the choice of clusters."""
 
-    policy: PlacementPolicy = PlacementPolicy()
+    policy: PlacementPolicy = PlacementPolicy.defaults()
 
 
 class PlacementCondition(KubeModel):
@@ -268,8 +268,8 @@ class PlacementStatus(KubeModel):
 class Placement(KubeObject):
     """What both kinds of placement have in common."""
 
-    spec: PlacementSpec = PlacementSpec()
-    status: PlacementStatus = PlacementStatus()
+    spec: PlacementSpec = PlacementSpec.defaults()
+    status: PlacementStatus = PlacementStatus.defaults()
 
     @property
     def policy(self) -> PlacementPolicy:

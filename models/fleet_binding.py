@@ -41,7 +41,7 @@ class BindingSpec(KubeModel):
     state: BindingState
     target_cluster: str
     scheduling_policy_snapshot_name: str = ""
-    cluster_decision: BindingDecision = BindingDecision()
+    cluster_decision: BindingDecision = BindingDecision.defaults()
 
 
 class Binding(KubeObject):
@@ -83,7 +83,7 @@ class PolicySnapshotSpec(KubeModel):
 class PolicySnapshot(KubeObject):
     """What both kinds of policy snapshot have in common."""
 
-    spec: PolicySnapshotSpec = PolicySnapshotSpec()
+    spec: PolicySnapshotSpec = PolicySnapshotSpec.defaults()
 
     @property
     def parent(self) -> str:

@@ -73,7 +73,7 @@ class MemberClusterStatus(KubeModel):
 
     conditions: tuple[ClusterCondition, ...] = ()
     properties: dict[str, PropertyValue] = Field(default_factory=dict)
-    resource_usage: ResourceUsage = ResourceUsage()
+    resource_usage: ResourceUsage = ResourceUsage.defaults()
     namespaces: dict[str, str] | None = None
     agent_status: tuple[AgentStatus, ...] = ()
 
@@ -81,7 +81,7 @@ class MemberClusterStatus(KubeModel):
 class MemberCluster(KubeObject):
     """A cluster of the fleet."""
 
-    spec: MemberClusterSpec = MemberClusterSpec()
+    spec: MemberClusterSpec = MemberClusterSpec.defaults()
     status: MemberClusterStatus | None = None
 
     @property

@@ -68,7 +68,7 @@ class ObjectMeta(KubeModel):
 class KubeObject(KubeModel):
     """An API object: its kind stands in the class, its name in the metadata."""
 
-    metadata: ObjectMeta = ObjectMeta()
+    metadata: ObjectMeta = ObjectMeta.defaults()
 
     @property
     def name(self) -> str:

@@ -51,8 +51,8 @@ class NodeStatus(KubeModel):
 class Node(KubeObject):
     """A node of the cluster."""
 
-    spec: NodeSpec = NodeSpec()
-    status: NodeStatus = NodeStatus()
+    spec: NodeSpec = NodeSpec.defaults()
+    status: NodeStatus = NodeStatus.defaults()
 
     @property
     def labels(self) -> dict[str, str]:

@@ -88,7 +88,8 @@ class Step(Document):
     """One thing to do. `node` is where a pod is placed, evicted from, or what is cordoned.
 
     A move is an eviction whose replacement lands at once, and has `from` and `to`. With `surge` the
-    new pod starts before the old one goes, by its controller and not by an eviction.
+    new pod starts before the old one goes, by its controller and not by an eviction. A `temporary`
+    move is a hop: the replacement runs there until a later move, of the same `pod`, takes it on.
     """
 
     action: Action
@@ -99,6 +100,7 @@ class Step(Document):
     from_: str | None = Field(default=None, alias="from")
     to: str | None = None
     surge: bool | None = None
+    temporary: bool | None = None
 
 
 class DownAtOnce(Document):
@@ -167,12 +169,15 @@ class Comparison(Document):
 class WorkloadChange(Document):
     """Counts per domain of one workload before and after; domains in the order of `domains`.
 
+    `maxSkew` is that of its hard constraint over these domains, where that counts these very pods
+    and something moves.
     `budget` is how many of its pods the tightest PodDisruptionBudget lets be down at once now.
     """
 
     workload: str
     namespace: str
     topology_key: str | None = None
+    max_skew: int | None = None
     domains: tuple[str, ...] = ()
     before: tuple[int, ...] = ()
     after: tuple[int, ...] = ()
@@ -222,6 +227,9 @@ class Plan(Document):
     """With --relax: the rules that the plan itself breaks."""
     workloads: tuple[WorkloadChange, ...] = ()
     waves: tuple[Wave, ...] = ()
+    evictions: int = 0
+    """Restarts altogether: every move, and one more for every temporary hop."""
+    hops: int = 0
     on_paper_only: bool = False
     """A better final state exists that no order of steps reaches."""
     excess_before: int = 0

@@ -18,6 +18,7 @@ from models.affinity import Affinity
 from models.base import Bool, FieldError, Int, Int32, KubeModel
 from models.labels import Labels
 from models.meta import ObjectMeta, OwnerReference, parse_time
+from models.pod_status import ContainerKind, Phase, QosClass
 from models.resources import (
     Amounts,
     ResourceClaim,
@@ -32,9 +33,6 @@ from models.volume import Volume
 
 DEFAULT_SCHEDULER = "default-scheduler"
 
-Phase = Literal["Pending", "Running", "Succeeded", "Failed", "Unknown"]
-QosClass = Literal["Guaranteed", "Burstable", "BestEffort"]
-ContainerKind = Literal["main", "init", "ephemeral"]
 PreemptionPolicy = Literal["PreemptLowerPriority", "Never"]
 
 
@@ -59,7 +57,7 @@ class Container(KubeModel):
 
     name: str = ""
     image: str = ""
-    resources: ResourceRequirements = ResourceRequirements()
+    resources: ResourceRequirements = ResourceRequirements.defaults()
     ports: tuple[ContainerPort, ...] = ()
     restart_policy: str = ""
 
@@ -83,10 +81,10 @@ class PodSpec(KubeModel):
 
     containers: tuple[Container, ...] = ()
     init_containers: tuple[Container, ...] = ()
-    resources: ResourceRequirements = ResourceRequirements()
+    resources: ResourceRequirements = ResourceRequirements.defaults()
     overhead: Amounts = Field(default_factory=dict)
     node_selector: Labels = Field(default_factory=dict)
-    affinity: Affinity = Affinity()
+    affinity: Affinity = Affinity.defaults()
     tolerations: tuple[Toleration, ...] = ()
     topology_spread_constraints: tuple[TopologySpreadConstraint, ...] = ()
     priority: Int32 | None = None
@@ -139,8 +137,8 @@ class TemplatePodSpec(PodSpec):
 class PodTemplate(KubeModel):
     """`spec.template` of a workload."""
 
-    metadata: ObjectMeta = ObjectMeta()
-    spec: TemplatePodSpec = TemplatePodSpec()
+    metadata: ObjectMeta = ObjectMeta.defaults()
+    spec: TemplatePodSpec = TemplatePodSpec.defaults()
 
 
 class ContainerState(msgspec.Struct, frozen=True, gc=False):

@@ -67,5 +67,5 @@ class PodDisruptionBudgetStatus(KubeModel):
 class PodDisruptionBudget(KubeObject):
     """How many of the selected pods may be down at once."""
 
-    spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
-    status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()
+    spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec.defaults()
+    status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus.defaults()

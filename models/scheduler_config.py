@@ -56,21 +56,21 @@ class PluginSet(ComponentConfig):
 class Plugins(ComponentConfig):
     """The plugin sets of a profile; `multiPoint` stands for all points of its plugins."""
 
-    multi_point: PluginSet = PluginSet()
-    pre_enqueue: PluginSet = PluginSet()
-    queue_sort: PluginSet = PluginSet()
-    pre_filter: PluginSet = PluginSet()
-    filter: PluginSet = PluginSet()
-    post_filter: PluginSet = PluginSet()
-    pre_score: PluginSet = PluginSet()
-    score: PluginSet = PluginSet()
-    reserve: PluginSet = PluginSet()
-    permit: PluginSet = PluginSet()
-    pre_bind: PluginSet = PluginSet()
-    bind: PluginSet = PluginSet()
-    post_bind: PluginSet = PluginSet()
-    placement_generate: PluginSet = PluginSet()
-    placement_score: PluginSet = PluginSet()
+    multi_point: PluginSet = PluginSet.defaults()
+    pre_enqueue: PluginSet = PluginSet.defaults()
+    queue_sort: PluginSet = PluginSet.defaults()
+    pre_filter: PluginSet = PluginSet.defaults()
+    filter: PluginSet = PluginSet.defaults()
+    post_filter: PluginSet = PluginSet.defaults()
+    pre_score: PluginSet = PluginSet.defaults()
+    score: PluginSet = PluginSet.defaults()
+    reserve: PluginSet = PluginSet.defaults()
+    permit: PluginSet = PluginSet.defaults()
+    pre_bind: PluginSet = PluginSet.defaults()
+    bind: PluginSet = PluginSet.defaults()
+    post_bind: PluginSet = PluginSet.defaults()
+    placement_generate: PluginSet = PluginSet.defaults()
+    placement_score: PluginSet = PluginSet.defaults()
 
     def by_point(self) -> dict[str, PluginSet]:
         """The plugin sets under the names of the configuration file."""
@@ -123,7 +123,7 @@ class KubeSchedulerProfile(ComponentConfig):
 
     scheduler_name: Annotated[str, Field(min_length=1)] = DEFAULT_SCHEDULER_NAME
     percentage_of_nodes_to_score: Percentage | None = None
-    plugins: Plugins = Plugins()
+    plugins: Plugins = Plugins.defaults()
     plugin_config: tuple[PluginConfig, ...] = ()
 
     @field_validator("plugin_config")

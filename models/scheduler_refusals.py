@@ -13,7 +13,7 @@ ENABLES_UNKNOWN = "the scheduler profile enables plugins that planner can't mode
 CONFIGURES_UNKNOWN = "the scheduler profile sets plugin arguments that planner can't model"
 HAS_EXTENDERS = "the scheduler configuration calls extenders, which planner can't model"
 
-_DEFAULT_DYNAMIC_RESOURCES = DynamicResourcesArgs()
+_DEFAULT_DYNAMIC_RESOURCES = DynamicResourcesArgs.defaults()
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,8 @@ class SimulatedPod(Document):
     best: tuple[str, ...] = ()
     message: str | None = None
     event_message: str | None = None
+    diagnosis: str | None = None
+    """Why no node takes it, in one sentence; `planner explain` says more."""
     preemption: SimulatedPreemption | None = None
 
 

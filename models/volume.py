@@ -31,7 +31,7 @@ class PersistentVolumeClaimSpec(KubeModel):
 
     access_modes: tuple[AccessMode, ...] = ()
     selector: LabelSelector | None = None
-    resources: VolumeResources = VolumeResources()
+    resources: VolumeResources = VolumeResources.defaults()
     volume_name: str = ""
     storage_class_name: str | None = None
     volume_mode: VolumeMode = "Filesystem"
@@ -46,8 +46,8 @@ class PersistentVolumeClaimStatus(KubeModel):
 class PersistentVolumeClaim(KubeObject):
     """A claim of a pod on storage."""
 
-    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
-    status: PersistentVolumeClaimStatus = PersistentVolumeClaimStatus()
+    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec.defaults()
+    status: PersistentVolumeClaimStatus = PersistentVolumeClaimStatus.defaults()
 
     @property
     def storage_class(self) -> str | None:
@@ -89,7 +89,7 @@ class PersistentVolumeSpec(KubeModel):
     claim_ref: ObjectReference | None = None
     storage_class_name: str = ""
     volume_mode: VolumeMode = "Filesystem"
-    node_affinity: VolumeNodeAffinity = VolumeNodeAffinity()
+    node_affinity: VolumeNodeAffinity = VolumeNodeAffinity.defaults()
     csi: CSISource | None = None
 
 
@@ -102,8 +102,8 @@ class PersistentVolumeStatus(KubeModel):
 class PersistentVolume(KubeObject):
     """A piece of storage in the cluster."""
 
-    spec: PersistentVolumeSpec = PersistentVolumeSpec()
-    status: PersistentVolumeStatus = PersistentVolumeStatus()
+    spec: PersistentVolumeSpec = PersistentVolumeSpec.defaults()
+    status: PersistentVolumeStatus = PersistentVolumeStatus.defaults()
 
     @property
     def storage_class(self) -> str:
@@ -155,7 +155,7 @@ class CSINodeSpec(KubeModel):
 class CSINode(KubeObject):
     """The CSI drivers of the node of the same name."""
 
-    spec: CSINodeSpec = CSINodeSpec()
+    spec: CSINodeSpec = CSINodeSpec.defaults()
 
 
 class CSIDriverSpec(KubeModel):
@@ -167,7 +167,7 @@ class CSIDriverSpec(KubeModel):
 class CSIDriver(KubeObject):
     """A CSI driver of the cluster."""
 
-    spec: CSIDriverSpec = CSIDriverSpec()
+    spec: CSIDriverSpec = CSIDriverSpec.defaults()
 
 
 class CSIStorageCapacity(KubeObject):
@@ -193,7 +193,7 @@ class VolumeAttachmentSpec(KubeModel):
 
     attacher: str = ""
     node_name: str = ""
-    source: VolumeAttachmentSource = VolumeAttachmentSource()
+    source: VolumeAttachmentSource = VolumeAttachmentSource.defaults()
 
 
 class VolumeAttachmentStatus(KubeModel):
@@ -205,8 +205,8 @@ class VolumeAttachmentStatus(KubeModel):
 class VolumeAttachment(KubeObject):
     """A volume attached to a node, whether a pod uses it or not."""
 
-    spec: VolumeAttachmentSpec = VolumeAttachmentSpec()
-    status: VolumeAttachmentStatus = VolumeAttachmentStatus()
+    spec: VolumeAttachmentSpec = VolumeAttachmentSpec.defaults()
+    status: VolumeAttachmentStatus = VolumeAttachmentStatus.defaults()
 
 
 class ClaimSource(KubeModel):
@@ -219,14 +219,14 @@ class ClaimSource(KubeModel):
 class ClaimTemplate(KubeModel):
     """`volumeClaimTemplate`: a StatefulSet's, or that of a generic ephemeral volume."""
 
-    metadata: ObjectMeta = ObjectMeta()
-    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
+    metadata: ObjectMeta = ObjectMeta.defaults()
+    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec.defaults()
 
 
 class EphemeralSource(KubeModel):
     """A generic ephemeral volume; its claim is named `<pod>-<volume>`."""
 
-    volume_claim_template: ClaimTemplate = ClaimTemplate()
+    volume_claim_template: ClaimTemplate = ClaimTemplate.defaults()
 
 
 class GCEDisk(KubeModel):

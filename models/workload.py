@@ -27,7 +27,7 @@ class ReplicatedSpec(KubeModel):
 
     replicas: Count = 1
     selector: LabelSelector | None = None
-    template: PodTemplate = PodTemplate()
+    template: PodTemplate = PodTemplate.defaults()
 
 
 class DeploymentStrategy(KubeModel):
@@ -39,19 +39,19 @@ class DeploymentStrategy(KubeModel):
 class DeploymentSpec(ReplicatedSpec):
     """`spec` of a Deployment."""
 
-    strategy: DeploymentStrategy = DeploymentStrategy()
+    strategy: DeploymentStrategy = DeploymentStrategy.defaults()
 
 
 class Deployment(KubeObject):
     """Rolls out ReplicaSets."""
 
-    spec: DeploymentSpec = DeploymentSpec()
+    spec: DeploymentSpec = DeploymentSpec.defaults()
 
 
 class ReplicaSet(KubeObject):
     """Keeps replicas of one revision running."""
 
-    spec: ReplicatedSpec = ReplicatedSpec()
+    spec: ReplicatedSpec = ReplicatedSpec.defaults()
 
 
 class ReplicationControllerSpec(KubeModel):
@@ -59,13 +59,13 @@ class ReplicationControllerSpec(KubeModel):
 
     replicas: Count = 1
     selector: Labels = Field(default_factory=dict)
-    template: PodTemplate = PodTemplate()
+    template: PodTemplate = PodTemplate.defaults()
 
 
 class ReplicationController(KubeObject):
     """The ReplicaSet's older relative."""
 
-    spec: ReplicationControllerSpec = ReplicationControllerSpec()
+    spec: ReplicationControllerSpec = ReplicationControllerSpec.defaults()
 
 
 class StatefulSetOrdinals(KubeModel):
@@ -79,26 +79,26 @@ class StatefulSetSpec(ReplicatedSpec):
 
     service_name: str = ""
     volume_claim_templates: tuple[ClaimTemplate, ...] = ()
-    ordinals: StatefulSetOrdinals = StatefulSetOrdinals()
+    ordinals: StatefulSetOrdinals = StatefulSetOrdinals.defaults()
 
 
 class StatefulSet(KubeObject):
     """Keeps pods with stable names and volumes."""
 
-    spec: StatefulSetSpec = StatefulSetSpec()
+    spec: StatefulSetSpec = StatefulSetSpec.defaults()
 
 
 class DaemonSetSpec(KubeModel):
     """`spec` of a DaemonSet."""
 
     selector: LabelSelector | None = None
-    template: PodTemplate = PodTemplate()
+    template: PodTemplate = PodTemplate.defaults()
 
 
 class DaemonSet(KubeObject):
     """One pod per eligible node, pinned by matchFields."""
 
-    spec: DaemonSetSpec = DaemonSetSpec()
+    spec: DaemonSetSpec = DaemonSetSpec.defaults()
 
 
 class JobSpec(KubeModel):
@@ -108,7 +108,7 @@ class JobSpec(KubeModel):
     completions: Count | None = None
     suspend: Bool = False
     completion_mode: Literal["NonIndexed", "Indexed"] = "NonIndexed"
-    template: PodTemplate = PodTemplate()
+    template: PodTemplate = PodTemplate.defaults()
 
 
 class JobCondition(KubeModel):
@@ -128,8 +128,8 @@ class JobStatus(KubeModel):
 class Job(KubeObject):
     """Runs pods to completion."""
 
-    spec: JobSpec = JobSpec()
-    status: JobStatus = JobStatus()
+    spec: JobSpec = JobSpec.defaults()
+    status: JobStatus = JobStatus.defaults()
 
     @property
     def finished(self) -> bool:
@@ -152,7 +152,7 @@ class ServiceSpec(KubeModel):
 class Service(KubeObject):
     """Selects pods."""
 
-    spec: ServiceSpec = ServiceSpec()
+    spec: ServiceSpec = ServiceSpec.defaults()
 
 
 class Namespace(KubeObject):

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from models.node import Node
 from models.notice import Notice
@@ -27,6 +28,9 @@ ELSEWHERE = -2
 """On a node that is not in the input: uses no room and counts in no domain."""
 GONE = -3
 """Taken out of the snapshot; its index stays, so that other indexes keep their meaning."""
+
+SHARED = ("node_index", "pod_index", "group_index", "_topologies", "workloads", "memo")
+"""What has been found out about a snapshot and holds for all that differ in placement."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +116,31 @@ class Cluster:
         """The workload of each group."""
         return tuple(self.owners.workload_of(group.example) for group in self.groups)
 
+    @cached_property
+    def terminating(self) -> NDArray[np.bool_]:
+        """Which pods have a deletionTimestamp."""
+        found = np.fromiter((pod.terminating for pod in self.pods), np.bool_, len(self.pods))
+        found.flags.writeable = False
+        return found
+
+    @cached_property
+    def memo(self) -> dict[tuple[str, bytes], Any]:
+        """What others have found out from nodes and groups alone, whoever runs where."""
+        return {}
+
+    @cached_property
+    def _by_group(self) -> tuple[IntArray, IntArray]:
+        """All pods sorted by group, and where each group begins."""
+        order = np.argsort(self.group_of, kind="stable")
+        first = np.searchsorted(self.group_of[order], np.arange(len(self.groups) + 1))
+        return order, first
+
+    def pods_of(self, groups: IntArray) -> IntArray:
+        """The pods of some groups, wherever they are."""
+        order, first = self._by_group
+        parts = [order[first[g] : first[g + 1]] for g in groups.tolist()]
+        return parts[0] if len(parts) == 1 else np.concatenate([order[:0], *parts])
+
     def pods_on(self, node: int) -> IntArray:
         """The pods of one node."""
         return np.flatnonzero(self.node_of == node)
@@ -140,7 +169,11 @@ class Cluster:
 
     def _derived(self, **changes: Any) -> Cluster:
         changed = replace(self, **changes)
-        for name in ("node_index", "pod_index", "group_index", "_topologies", "workloads"):
+        self.__dict__.setdefault("memo", {})
+        names: tuple[str, ...] = SHARED
+        if "pods" not in changes:
+            names = (*names, "terminating", "_by_group")
+        for name in names:
             if name in self.__dict__:
                 changed.__dict__[name] = self.__dict__[name]
         return changed

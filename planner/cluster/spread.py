@@ -97,19 +97,29 @@ def counted_pods(cluster: Cluster) -> CountedPods:
 
 def terminating(cluster: Cluster) -> BoolArray:
     """Which pods have a deletionTimestamp."""
-    return np.fromiter((pod.terminating for pod in cluster.pods), np.bool_, len(cluster.pods))
+    return cluster.terminating
 
 
 def hard_constraints(cluster: Cluster) -> tuple[SpreadConstraint, ...]:
     """The distinct hard constraints of all pods that run here or wait, in order of their groups.
 
     Constraints of several groups are one if they mean the same: same namespace, topology key,
-    selector (with matchLabelKeys), maxSkew, minDomains, policies and eligible nodes.
+    selector (with matchLabelKeys), maxSkew, minDomains, policies and eligible nodes. They are found
+    once for all placements of the same pods.
     """
+    live = _live_groups(cluster)
+    key = ("hard_constraints", live.tobytes())
+    if key not in cluster.memo:
+        cluster.memo[key] = _hard_constraints(cluster, live)
+    found: tuple[SpreadConstraint, ...] = cluster.memo[key]
+    return found
+
+
+def _hard_constraints(cluster: Cluster, live: IntArray) -> tuple[SpreadConstraint, ...]:
     index, scopes = cluster.group_index, _Scopes(cluster)
     first: dict[tuple[object, ...], tuple[TopologySpreadConstraint, Scope, IntArray]] = {}
     carriers: dict[tuple[object, ...], list[Carrier]] = {}
-    for group in _live_groups(cluster):
+    for group in (cluster.groups[g] for g in live.tolist()):
         for i, constraint in _hard(group):
             selector = effective_selector(constraint, group)
             scope = scopes.of(group, constraint)
@@ -155,11 +165,11 @@ def excess(counts: IntArray, spread: SpreadConstraint) -> IntArray:
     return np.where(spread.scope.domains, np.maximum(above, 0), 0)
 
 
-def _live_groups(cluster: Cluster) -> Iterator[PodGroup]:
+def _live_groups(cluster: Cluster) -> IntArray:
     """Groups with a pod that runs here or waits, and stays; the others have nothing to spread."""
     live = (cluster.node_of >= PENDING) & ~terminating(cluster)
-    for group in np.unique(cluster.group_of[live]):
-        yield cluster.groups[group]
+    counts = np.bincount(cluster.group_of[live], minlength=len(cluster.groups))
+    return np.flatnonzero(counts)
 
 
 def _hard(group: PodGroup) -> Iterator[tuple[int, TopologySpreadConstraint]]:

@@ -1,112 +1,26 @@
-"""Documents to typed objects: which kinds are known, and how each is decoded."""
+"""Documents to typed objects: lists are opened, and each object is read by its kind's model."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from typing import Literal
 
 import msgspec
 from pydantic import BaseModel, ValidationError
 
-from models.descheduler_policy import DeschedulerPolicy
-from models.fleet import ClusterResourcePlacement, ResourcePlacement
-from models.fleet_binding import (
-    ClusterResourceBinding,
-    ClusterSchedulingPolicySnapshot,
-    ResourceBinding,
-    SchedulingPolicySnapshot,
-)
-from models.member_cluster import MemberCluster
-from models.node import Node
 from models.pod import Pod
-from models.policy import PodDisruptionBudget
-from models.scheduler_config import KubeSchedulerConfiguration
-from models.volume import (
-    CSIDriver,
-    CSINode,
-    CSIStorageCapacity,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-    VolumeAttachment,
-)
-from models.workload import (
-    DaemonSet,
-    Deployment,
-    Job,
-    Namespace,
-    PriorityClass,
-    ReplicaSet,
-    ReplicationController,
-    Service,
-    StatefulSet,
-)
 from planner.sources.defaulting import shared_key, template_shared_key
 from planner.sources.dump import Piece, UnevenDumpError
+from planner.sources.dump_reader import PodRows
 from planner.sources.errors import SourceError
 from planner.sources.json_text import has_more, json_error, json_values
+from planner.sources.kinds import CLUSTER_SCOPED, UNNAMED, model_of
 from planner.sources.objects import ObjectDecoder
-from planner.sources.pod_text import PodText
+from planner.sources.pod_row import RowReader
 from planner.sources.pods import PodDecoder, WholePod
 from planner.sources.read import RawDocument
 from planner.sources.validation import from_decoder, from_pydantic, short
-
-KINDS: dict[tuple[str, str], type[BaseModel]] = {
-    ("", "Node"): Node,
-    ("apps", "Deployment"): Deployment,
-    ("apps", "ReplicaSet"): ReplicaSet,
-    ("apps", "StatefulSet"): StatefulSet,
-    ("apps", "DaemonSet"): DaemonSet,
-    ("batch", "Job"): Job,
-    ("", "ReplicationController"): ReplicationController,
-    ("", "Service"): Service,
-    ("", "Namespace"): Namespace,
-    ("scheduling.k8s.io", "PriorityClass"): PriorityClass,
-    ("policy", "PodDisruptionBudget"): PodDisruptionBudget,
-    ("", "PersistentVolume"): PersistentVolume,
-    ("", "PersistentVolumeClaim"): PersistentVolumeClaim,
-    ("storage.k8s.io", "StorageClass"): StorageClass,
-    ("storage.k8s.io", "CSINode"): CSINode,
-    ("storage.k8s.io", "CSIDriver"): CSIDriver,
-    ("storage.k8s.io", "CSIStorageCapacity"): CSIStorageCapacity,
-    ("storage.k8s.io", "VolumeAttachment"): VolumeAttachment,
-    ("kubescheduler.config.k8s.io", "KubeSchedulerConfiguration"): KubeSchedulerConfiguration,
-    ("descheduler", "DeschedulerPolicy"): DeschedulerPolicy,
-    ("cluster.kubernetes-fleet.io", "MemberCluster"): MemberCluster,
-    **{
-        ("placement.kubernetes-fleet.io", model.__name__): model
-        for model in (
-            ClusterResourcePlacement,
-            ResourcePlacement,
-            ClusterResourceBinding,
-            ResourceBinding,
-            ClusterSchedulingPolicySnapshot,
-            SchedulingPolicySnapshot,
-        )
-    },
-}
-"""API group and kind of everything but pods, which have a decoder of their own."""
-
-CLUSTER_SCOPED: tuple[type[BaseModel], ...] = (
-    Node,
-    Namespace,
-    PriorityClass,
-    PersistentVolume,
-    StorageClass,
-    CSINode,
-    CSIDriver,
-    VolumeAttachment,
-    MemberCluster,
-    ClusterResourcePlacement,
-    ClusterResourceBinding,
-    ClusterSchedulingPolicySnapshot,
-)
-"""Kinds whose objects are in no namespace."""
-
-UNNAMED: tuple[type[BaseModel], ...] = (KubeSchedulerConfiguration, DeschedulerPolicy)
-"""Configuration files carry no metadata."""
 
 Text = msgspec.Raw | bytes | memoryview
 _ARRAY = re.compile(rb"\s*\[")
@@ -118,12 +32,6 @@ class _Head(msgspec.Struct, rename="camel", gc=False):
     kind: str | None = None
     api_version: str | None = None
     items: list[msgspec.Raw] | None = None
-
-
-class _PodItem(PodText, tag_field="kind", tag="Pod", rename="camel", gc=False):
-    """A pod in a list: says so itself, and is of the core group."""
-
-    api_version: Literal["v1"] = "v1"
 
 
 class _NamedMeta(msgspec.Struct, gc=False):
@@ -143,10 +51,13 @@ class Decoded(msgspec.Struct):
     unknown: Counter[str]
 
 
-def decode_documents(documents: Iterable[RawDocument | Piece]) -> Decoded:
+def decode_documents(documents: Iterable[RawDocument | Piece | PodRows]) -> Decoded:
     """Every object of every document, lists opened."""
     decoder = _Decoder()
     for document in documents:
+        if isinstance(document, PodRows):
+            decoder.add_rows(document)
+            continue
         try:
             decoder.add(document)
         except RecursionError as error:
@@ -162,7 +73,7 @@ class _Decoder:
         self._pods = PodDecoder()
         self._objects = ObjectDecoder(self._pods)
         self._head = msgspec.json.Decoder(_Head)
-        self._pod_list = msgspec.json.Decoder(list[_PodItem])
+        self._rows = RowReader()
         self._raw_list = msgspec.json.Decoder(list[msgspec.Raw])
 
     def add(self, document: RawDocument | Piece) -> None:
@@ -182,13 +93,20 @@ class _Decoder:
         for item in head.items:
             self._add_item(item, document.file, head.api_version, kind)
 
+    def add_rows(self, pods: PodRows) -> None:
+        """Pods of a dump; if one is refused, their texts will tell what is wrong with it."""
+        try:
+            self.pods.extend([self._pods.pod(row) for row in pods.rows])
+        except ValueError as error:
+            raise UnevenDumpError(pods.file) from error
+
     def _add_array(self, document: RawDocument | Piece) -> None:
         """Pods alone are read in one go; whatever hinders that is found one by one."""
         try:
-            pods = [self._pods.pod(text) for text in self._pod_list.decode(document.data)]
+            pods = [self._pods.pod(row) for row in self._rows.rows(document.data)]
         except ValueError:
             pods = []
-        if pods and all(pod.name and pod.stored for pod in pods):
+        if pods:
             self.pods.extend(pods)
             return
         try:
@@ -245,7 +163,7 @@ class _Decoder:
             self.pods.append(self._pod(data, file))
         elif (group, kind) == ("", "List"):
             self.add(RawDocument(file=file, data=bytes(data), line=1))
-        elif (model := KINDS.get((group, kind))) is not None:
+        elif (model := model_of(group, kind)) is not None:
             self.others[model].append(self._object(model, data, file, kind))
         else:
             self.unknown[kind] += 1
@@ -263,9 +181,9 @@ class _Decoder:
         return pod
 
     def _object(self, model: type[BaseModel], data: Text, file: str, kind: str) -> BaseModel:
-        namespaced = model not in CLUSTER_SCOPED and model not in UNNAMED
+        namespaced = kind not in CLUSTER_SCOPED and kind not in UNNAMED
         try:
-            if model in UNNAMED:
+            if kind in UNNAMED:
                 return model.model_validate_json(bytes(data))
             found = self._objects.decode(model, data)
         except ValueError as error:

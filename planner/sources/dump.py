@@ -1,9 +1,11 @@
-"""Big dumps as kubectl prints them, piece by piece: gigabytes of text need not be held at once.
+"""Big dumps piece by piece: gigabytes of text need be neither held nor scanned twice.
 
 kubectl indents, so all items of a List begin in one column, and strings in JSON hold no line
 breaks: a line with a closing brace and a comma in that column, then one with an opening brace, part
-two items. A piece that was parted wrongly, because something else wrote the file, can't be JSON;
-then the file is read as a whole.
+two items. Tools that write no blanks at all leave another trace: an item begins with `apiVersion`,
+`kind` and `metadata`, and JSON can't write these quoted words inside a string. A piece that was
+parted wrongly, because something else wrote the file, can't be JSON; then the file is read as a
+whole.
 """
 
 from __future__ import annotations
@@ -29,7 +31,14 @@ _GZIP = b"\x1f\x8b"
 _PACKED = 10
 """How many times smaller gzip makes a dump, more or less."""
 
-_START = re.compile(rb'\s*\{\s*"apiVersion":\s*"v1",\s*"items":\s*\[(\r?\n[ \t]+)\{\r?\n')
+# Items that name their kind, as here, need not be told it by the list's own, which comes last.
+_INDENTED = re.compile(
+    rb'\s*\{\s*"apiVersion":\s*"v1",\s*"items":\s*\[(\r?\n[ \t]+)\{\r?\n[ \t]*"apiVersion":'
+)
+_COMPACT = re.compile(rb'\s*\{"apiVersion":"v1","items":\[(?=\{"apiVersion":")')
+_COMPACT_BETWEEN = b'},{"apiVersion":"'
+_COMPACT_ITEM = re.compile(rb'\},\{"apiVersion":"[^"\\]*","kind":"[^"\\]*","metadata":\{')
+_ANYTHING = re.compile(b"")
 _REST_OF_LIST = b'{"apiVersion":"v1","items":['
 
 
@@ -41,6 +50,33 @@ class Piece(msgspec.Struct, frozen=True):
 
     file: str
     data: memoryview | bytes
+
+
+class _Layout(msgspec.Struct, frozen=True):
+    """How the items of a List follow each other.
+
+    `between` parts two items where `item` matches too; both begin where the first item ends.
+    """
+
+    start: int
+    between: bytes
+    item: re.Pattern[bytes] = _ANYTHING
+
+    def last_end(self, text: bytearray, start: int, filled: int) -> int:
+        """Where the last item ends that has another one after it; -1 if there is none."""
+        cut = text.rfind(self.between, start, filled)
+        while cut >= 0 and not self.item.match(text, cut, filled):
+            cut = text.rfind(self.between, start, cut + len(self.between) - 1)
+        return cut if cut < 0 else text.index(b"}", cut) + 1
+
+
+def _layout(text: bytearray) -> _Layout | None:
+    """The layout of a List that begins like this; None if pieces of it can't be told apart."""
+    if found := _INDENTED.match(text):
+        return _Layout(found.end(1), found[1] + b"}," + found[1] + b"{")
+    if found := _COMPACT.match(text):
+        return _Layout(found.end(), _COMPACT_BETWEEN, _COMPACT_ITEM)
+    return None
 
 
 class UnevenDumpError(Exception):
@@ -57,10 +93,18 @@ def dump_pieces(file: str) -> Iterator[Piece] | None:
         with _opened(path) as stream:
             if isinstance(stream, io.RawIOBase) and size < SMALLEST:
                 return None
-            start = _START.match(_Buffer(stream).text)
+            layout = _layout(_Buffer(stream).text)
     except (OSError, UnevenDumpError):
         return None
-    return None if start is None else _pieces(path, file, start[1], start.end(1))
+    return None if layout is None else _pieces(path, file, layout)
+
+
+def text_size(file: str) -> int:
+    """How many bytes of text a file holds, more or less."""
+    path = Path(file)
+    with path.open("rb") as stream:
+        packed = stream.read(len(_GZIP)) == _GZIP
+    return path.stat().st_size * (_PACKED if packed else 1)
 
 
 @contextmanager
@@ -75,15 +119,14 @@ def _opened(path: Path) -> Iterator[io.RawIOBase | gzip.GzipFile]:
             yield unpacked
 
 
-def _pieces(path: Path, file: str, indent: bytes, start: int) -> Iterator[Piece]:
+def _pieces(path: Path, file: str, layout: _Layout) -> Iterator[Piece]:
     """Cuts at the last end of an item in each block; the rest waits for the next one."""
-    between = indent + b"}," + indent + b"{"
+    start = layout.start
     with _opened(path) as stream:
         buffer = _Buffer(stream)
         while True:
-            cut = buffer.text.rfind(between, start, buffer.filled)
-            if cut >= 0:
-                end = cut + len(indent) + 1
+            end = layout.last_end(buffer.text, start, buffer.filled)
+            if end >= 0:
                 yield Piece(file, buffer.array(start, end))
                 start = end + 1
             if not buffer.more(start):

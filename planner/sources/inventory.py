@@ -4,41 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from models.descheduler_policy import DeschedulerPolicy
-from models.fleet import ClusterResourcePlacement, ResourcePlacement
-from models.fleet_binding import (
-    ClusterResourceBinding,
-    ClusterSchedulingPolicySnapshot,
-    ResourceBinding,
-    SchedulingPolicySnapshot,
-)
-from models.member_cluster import MemberCluster
-from models.node import Node
-from models.notice import Notice
-from models.pod import Pod
-from models.policy import PodDisruptionBudget
-from models.scheduler_config import KubeSchedulerConfiguration
-from models.volume import (
-    CSIDriver,
-    CSINode,
-    CSIStorageCapacity,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-    VolumeAttachment,
-)
-from models.workload import (
-    DaemonSet,
-    Deployment,
-    Job,
-    Namespace,
-    PriorityClass,
-    ReplicaSet,
-    ReplicationController,
-    Service,
-    StatefulSet,
-)
+if TYPE_CHECKING:
+    from models.descheduler_policy import DeschedulerPolicy
+    from models.fleet import ClusterResourcePlacement, ResourcePlacement
+    from models.fleet_binding import (
+        ClusterResourceBinding,
+        ClusterSchedulingPolicySnapshot,
+        ResourceBinding,
+        SchedulingPolicySnapshot,
+    )
+    from models.member_cluster import MemberCluster
+    from models.node import Node
+    from models.notice import Notice
+    from models.pod import Pod
+    from models.policy import PodDisruptionBudget
+    from models.scheduler_config import KubeSchedulerConfiguration
+    from models.volume import (
+        CSIDriver,
+        CSINode,
+        CSIStorageCapacity,
+        PersistentVolume,
+        PersistentVolumeClaim,
+        StorageClass,
+        VolumeAttachment,
+    )
+    from models.workload import (
+        DaemonSet,
+        Deployment,
+        Job,
+        Namespace,
+        PriorityClass,
+        ReplicaSet,
+        ReplicationController,
+        Service,
+        StatefulSet,
+    )
 
 
 @dataclass(frozen=True)

@@ -6,28 +6,19 @@ import gc
 import io
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from typing import BinaryIO, TypeVar
 
 import msgspec
 from pydantic import BaseModel
 
-from models.descheduler_policy import DeschedulerPolicy
-from models.fleet import ClusterResourcePlacement, ResourcePlacement
-from models.fleet_binding import (
-    ClusterResourceBinding,
-    ClusterSchedulingPolicySnapshot,
-    ResourceBinding,
-    SchedulingPolicySnapshot,
-)
-from models.member_cluster import MemberCluster
 from models.meta import KubeObject
 from models.node import Node
 from models.notice import Notice
 from models.pod import Pod, PodSpec
 from models.policy import PodDisruptionBudget
-from models.scheduler_config import KubeSchedulerConfiguration
 from models.volume import (
     CSIDriver,
     CSINode,
@@ -48,15 +39,17 @@ from models.workload import (
     Service,
     StatefulSet,
 )
-from planner.sources.decode import CLUSTER_SCOPED, Decoded, decode_documents
+from planner.sources.decode import Decoded, decode_documents
 from planner.sources.defaulting import (
     default_spec,
     label_keys,
     unknown_class,
     with_priority,
 )
-from planner.sources.dump import Piece, UnevenDumpError, dump_pieces
+from planner.sources.dump import Piece, UnevenDumpError
+from planner.sources.dump_reader import PodRows, read_dump
 from planner.sources.inventory import Inventory, counted, name_some
+from planner.sources.kinds import CLUSTER_SCOPED, FLEET
 from planner.sources.read import RawDocument, read_paths
 from planner.sources.synthesise import Synthesised, Workloads, missing_pods
 
@@ -71,20 +64,23 @@ def load_paths(paths: Sequence[str], stdin: BinaryIO | None = None) -> Inventory
     """Everything in files, directories and standard input (`-`)."""
     source = io.BytesIO((stdin or sys.stdin.buffer).read() if "-" in paths else b"")
     try:
-        return load_documents(_in_pieces(paths, source))
+        with closing(_in_pieces(paths, source)) as documents:
+            return load_documents(documents)
     except UnevenDumpError:
         source.seek(0)
         return load_documents(read_paths(paths, source))
 
 
-def _in_pieces(paths: Sequence[str], stdin: BinaryIO) -> Iterator[RawDocument | Piece]:
+def _in_pieces(
+    paths: Sequence[str], stdin: BinaryIO
+) -> Generator[RawDocument | Piece | PodRows, None, None]:
     """Like read_paths, but big dumps come piece by piece."""
     for path in paths:
-        pieces = None if path == "-" else dump_pieces(path)
+        pieces = None if path == "-" else read_dump(path)
         yield from read_paths([path], stdin) if pieces is None else pieces
 
 
-def load_documents(documents: Iterable[RawDocument | Piece]) -> Inventory:
+def load_documents(documents: Iterable[RawDocument | Piece | PodRows]) -> Inventory:
     """Everything in these documents, as the cluster would hold it after applying them in order."""
     with no_garbage_collection():
         inventory = _Loading(decode_documents(documents)).inventory()
@@ -108,6 +104,7 @@ def no_garbage_collection() -> Iterator[None]:
 class _Loading:
     def __init__(self, decoded: Decoded) -> None:
         self._decoded = decoded
+        self._kinds = {model.__name__ for model in decoded.others}
         self._notices: list[Notice] = []
         self._unknown_classes: dict[str, list[str]] = defaultdict(list)
         self._specs: dict[tuple[int, tuple[tuple[str, str], ...]], tuple[PodSpec, PodSpec]] = {}
@@ -134,7 +131,7 @@ class _Loading:
         self._note_synthesised(made)
         self._note_unknown_kinds()
         self._note_unknown_classes()
-        return Inventory(
+        found = Inventory(
             nodes=nodes,
             pods=tuple(pods),
             deployments=tuple(workloads.deployments),
@@ -154,8 +151,37 @@ class _Loading:
             csi_drivers=self._kind(CSIDriver),
             storage_capacities=self._kind(CSIStorageCapacity),
             volume_attachments=self._kind(VolumeAttachment),
-            scheduler_configs=self._unnamed(KubeSchedulerConfiguration),
-            descheduler_policies=self._unnamed(DeschedulerPolicy),
+        )
+        found = self._with_fleet(self._with_configurations(found))
+        return replace(found, notices=tuple(self._notices))
+
+    def _with_configurations(self, found: Inventory) -> Inventory:
+        """What other programs are told; the models are imported where the input has any."""
+        if self._kinds & {"KubeSchedulerConfiguration"}:
+            from models.scheduler_config import KubeSchedulerConfiguration
+
+            found = replace(found, scheduler_configs=self._unnamed(KubeSchedulerConfiguration))
+        if self._kinds & {"DeschedulerPolicy"}:
+            from models.descheduler_policy import DeschedulerPolicy
+
+            found = replace(found, descheduler_policies=self._unnamed(DeschedulerPolicy))
+        return found
+
+    def _with_fleet(self, found: Inventory) -> Inventory:
+        """Member clusters and what Fleet places on them, likewise."""
+        if not self._kinds & FLEET:
+            return found
+        from models.fleet import ClusterResourcePlacement, ResourcePlacement
+        from models.fleet_binding import (
+            ClusterResourceBinding,
+            ClusterSchedulingPolicySnapshot,
+            ResourceBinding,
+            SchedulingPolicySnapshot,
+        )
+        from models.member_cluster import MemberCluster
+
+        return replace(
+            found,
             member_clusters=self._kind(MemberCluster),
             cluster_placements=self._kind(ClusterResourcePlacement),
             resource_placements=self._kind(ResourcePlacement),
@@ -163,7 +189,6 @@ class _Loading:
             resource_bindings=self._kind(ResourceBinding),
             cluster_policy_snapshots=self._kind(ClusterSchedulingPolicySnapshot),
             policy_snapshots=self._kind(SchedulingPolicySnapshot),
-            notices=tuple(self._notices),
         )
 
     def _kind(self, kind: type[K]) -> tuple[K, ...]:
@@ -171,7 +196,7 @@ class _Loading:
         found: dict[str, K] = {}
         again: set[str] = set()
         for each in self._unnamed(kind):
-            key = each.name if kind in CLUSTER_SCOPED else each.key
+            key = each.name if kind.__name__ in CLUSTER_SCOPED else each.key
             if key in found:
                 again.add(key)
             found[key] = each

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from models.pod import Phase, QosClass
+from models.pod_status import Phase, QosClass
 
 Raw = msgspec.Raw
 ABSENT = (b"", b"null")
@@ -19,6 +19,8 @@ NOTHING = Raw()
 """The one raw text of fields that are not there: known by identity, without a copy."""
 
 Timestamp = Annotated[datetime, msgspec.Meta(tz=True)]
+
+_encode = msgspec.json.Encoder().encode
 
 
 class Annotations(
@@ -58,7 +60,7 @@ class MetadataText(msgspec.Struct, rename="camel", gc=False):
     deletion_timestamp: Timestamp | None = None
 
 
-class ContainerText(msgspec.Struct, rename="camel", gc=False):
+class ContainerText(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
     """A container of a pod or template."""
 
     name: str | None = None
@@ -67,18 +69,12 @@ class ContainerText(msgspec.Struct, rename="camel", gc=False):
     ports: Raw = NOTHING
     restart_policy: str | None = None
 
-    def key(self) -> tuple[object, ...]:
-        """Everything that makes it this container, as a dictionary key."""
-        return (
-            self.name,
-            self.image,
-            bytes(self.resources),
-            bytes(self.ports),
-            self.restart_policy,
-        )
+    def text(self) -> bytes:
+        """Everything that makes it this container."""
+        return _encode(self)
 
 
-class VolumeText(msgspec.Struct, rename="camel", gc=False):
+class VolumeText(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
     """A volume with the sources that scheduling or moving looks at."""
 
     name: str
@@ -93,26 +89,22 @@ class VolumeText(msgspec.Struct, rename="camel", gc=False):
 
     def text(self) -> bytes:
         """The volume with the sources that matter, or nothing if none does."""
-        parts = [
-            b'"%s":%s' % (name, bytes(raw))
-            for name, raw in (
-                (b"persistentVolumeClaim", self.persistent_volume_claim),
-                (b"ephemeral", self.ephemeral),
-                (b"gcePersistentDisk", self.gce_persistent_disk),
-                (b"awsElasticBlockStore", self.aws_elastic_block_store),
-                (b"iscsi", self.iscsi),
-                (b"rbd", self.rbd),
-                (b"emptyDir", self.empty_dir),
-                (b"hostPath", self.host_path),
-            )
-            if raw is not NOTHING
-        ]
-        if not parts:
+        if (
+            self.persistent_volume_claim
+            is self.ephemeral
+            is self.gce_persistent_disk
+            is self.aws_elastic_block_store
+            is self.iscsi
+            is self.rbd
+            is self.empty_dir
+            is self.host_path
+            is NOTHING
+        ):
             return b""
-        return b'{"name":%s,%s}' % (msgspec.json.encode(self.name), b",".join(parts))
+        return _encode(self)
 
 
-class SpecText(msgspec.Struct, rename="camel", gc=False):
+class SpecText(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
     """`spec` of a pod or template."""
 
     node_name: str | None = None
@@ -134,25 +126,27 @@ class SpecText(msgspec.Struct, rename="camel", gc=False):
     runtime_class_name: Raw = NOTHING
     resource_claims: Raw = NOTHING
 
-    def key(self) -> tuple[object, ...]:
-        """The text of everything that replicas share, as a dictionary key."""
-        return (
-            tuple([c.key() for c in self.containers or ()]),
-            tuple([c.key() for c in self.init_containers or ()]),
-            bytes(self.affinity),
-            bytes(self.tolerations),
-            bytes(self.topology_spread_constraints),
-            bytes(self.node_selector),
-            bytes(self.resources),
-            bytes(self.overhead),
-            bytes(self.priority),
-            bytes(self.priority_class_name),
-            bytes(self.preemption_policy),
-            bytes(self.scheduler_name),
-            bytes(self.scheduling_gates),
-            bytes(self.host_network),
-            bytes(self.runtime_class_name),
-            bytes(self.resource_claims),
+    def text(self) -> bytes:
+        """Everything in it."""
+        return _encode(self)
+
+    def shared(self) -> bytes:
+        """What replicas have in common."""
+        return _encode(msgspec.structs.replace(self, node_name=None, volumes=None))
+
+    def rest(self) -> bytes:
+        """What replicas have in common, without the parts that also differing specs share."""
+        return _encode(
+            msgspec.structs.replace(
+                self,
+                node_name=None,
+                volumes=None,
+                containers=None,
+                init_containers=None,
+                affinity=NOTHING,
+                tolerations=NOTHING,
+                topology_spread_constraints=NOTHING,
+            )
         )
 
 

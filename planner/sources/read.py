@@ -14,9 +14,8 @@ import msgspec
 
 from planner.sources.errors import SourceError
 from planner.sources.json_text import is_truncated, json_error, unsplit
-from planner.sources.yaml_text import numbered_documents
 
-__all__ = ["STDIN", "RawDocument", "json_error", "read_paths"]
+__all__ = ["STDIN", "RawDocument", "file_texts", "json_error", "read_paths"]
 
 STDIN = "<stdin>"
 """What stdin is called in messages; on the command line it is `-`."""
@@ -57,6 +56,18 @@ def read_paths(paths: Sequence[str], stdin: BinaryIO) -> Iterator[RawDocument]:
             yield from _named(path, _bytes_of(path))
 
 
+def file_texts(paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """The text of every file once more, for those who look for a place in it.
+
+    Stdin and pipes can't be read twice; what is packed has no lines that anybody could open.
+    """
+    for path in map(Path, paths):
+        files = _files_below(str(path)) if path.is_dir() else [path]
+        for file in files:
+            if file.is_file() and file.suffix.lower() != ".gz":
+                yield str(file), _text_of(str(file), _bytes_of(str(file)))
+
+
 def _named(file: str, data: bytes) -> Iterator[RawDocument]:
     empty = True
     for document in _documents(file, data):
@@ -76,13 +87,20 @@ def _documents(file: str, data: bytes) -> Iterator[RawDocument]:
 def _values(file: str, text: bytes) -> Iterator[tuple[int, bytes]]:
     """The format is told by the first character; flow YAML may start like JSON."""
     if not _LIKE_JSON.match(text):
-        return numbered_documents(text, file)
+        return _yaml_values(file, text)
     try:
         return iter(list(unsplit(text, file)))
     except SourceError as error:
         if _never_yaml(file, text, error):
             raise
         return _flow_yaml(file, text, error)
+
+
+def _yaml_values(file: str, text: bytes) -> Iterator[tuple[int, bytes]]:
+    """Dumps mostly are JSON: only whoever reads YAML imports its reader."""
+    from planner.sources.yaml_text import numbered_documents
+
+    return numbered_documents(text, file)
 
 
 def _never_yaml(file: str, text: bytes, error: SourceError) -> bool:
@@ -93,7 +111,7 @@ def _never_yaml(file: str, text: bytes, error: SourceError) -> bool:
 def _flow_yaml(file: str, text: bytes, as_json: SourceError) -> Iterator[tuple[int, bytes]]:
     """Read as YAML; if it is neither, the error of the format that got further counts."""
     try:
-        return iter(list(numbered_documents(text, file)))
+        return iter(list(_yaml_values(file, text)))
     except SourceError as as_yaml:
         further = (as_yaml.line or 0, as_yaml.column or 0) > (
             as_json.line or 0,

@@ -10,7 +10,7 @@ from models.labels import NAME_LIMIT
 from models.meta import ObjectMeta, OwnerReference
 from models.pod import Pod, PodSpec, PodTemplate
 from models.volume import Volume
-from planner.sources.pods import ANNOTATIONS
+from planner.sources.pod_row import ANNOTATIONS
 
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 """The characters Kubernetes makes random name suffixes of (no vowels, no look-alikes)."""

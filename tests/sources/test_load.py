@@ -112,9 +112,9 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dump, "PIECE", 700)
 
 
-def kubectl_text(*objects: object, indent: int | str = 4) -> str:
-    value = {"apiVersion": "v1", "items": list(objects), "kind": "List", "metadata": {}}
-    return json.dumps(value, indent=indent)
+def kubectl_text(*objects: object, indent: int | str | None = 4, kind: str = "List") -> str:
+    value = {"apiVersion": "v1", "items": list(objects), "kind": kind, "metadata": {}}
+    return json.dumps(value, indent=indent, separators=(",", ":" if indent is None else ": "))
 
 
 OBJECTS = [node("n1"), *(pod(f"web-{i}", "n1") for i in range(20)), workload("Deployment", "d")]
@@ -122,8 +122,10 @@ OBJECTS = [node("n1"), *(pod(f"web-{i}", "n1") for i in range(20)), workload("De
 
 @pytest.mark.usefixtures("small_pieces")
 @pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("indent", [4, 1, "\t"])
-def test_a_big_dump_is_read_in_pieces(tmp_path: Path, indent: int | str, *, packed: bool) -> None:
+@pytest.mark.parametrize("indent", [4, 1, "\t", None])
+def test_a_big_dump_is_read_in_pieces(
+    tmp_path: Path, indent: int | str | None, *, packed: bool
+) -> None:
     data = kubectl_text(*OBJECTS, indent=indent).encode()
     file = tmp_path / "dump.json"
     file.write_bytes(gzip.compress(data) if packed else data)
@@ -156,6 +158,28 @@ def test_a_big_dump_that_was_written_otherwise_is_read_as_a_whole(
     assert old in text
     file.write_text(text.replace(old, new, 1))
     assert len(load_paths([str(file)]).pods) == 21
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_an_item_inside_an_item_of_a_compact_dump_parts_nothing(tmp_path: Path) -> None:
+    inner = [node("inner-1"), node("inner-2")]
+    nested = {"apiVersion": "v1", "kind": "List", "items": inner, "metadata": {}}
+    file = tmp_path / "dump.json"
+    file.write_text(kubectl_text(*OBJECTS, nested, indent=None))
+    found = load_paths([str(file)])
+    assert [each.name for each in found.nodes] == ["n1", "inner-1", "inner-2"]
+    assert len(found.pods) == 21
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("indent", [4, None])
+def test_items_that_do_not_say_their_kind_are_of_the_lists(
+    tmp_path: Path, indent: int | None
+) -> None:
+    kindless = [{"metadata": pod(f"web-{i}")["metadata"]} for i in range(20)]
+    file = tmp_path / "dump.json"
+    file.write_text(kubectl_text(*kindless, indent=indent, kind="PodList"))
+    assert len(load_paths([str(file)]).pods) == 20
 
 
 @pytest.mark.usefixtures("small_pieces")

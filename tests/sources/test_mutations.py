@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from planner.cluster import build_cluster
-from planner.sources.decode import KINDS
 from planner.sources.errors import SourceError
+from planner.sources.kinds import KINDS
 from planner.sources.load import load_documents
 from planner.sources.read import RawDocument
 from tests.fleet.fleet_objects import RICH as FLEET

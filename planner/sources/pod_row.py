@@ -1,0 +1,179 @@
+"""Pods reduced to what planner reads of them: a row of words, numbers and small texts.
+
+A twentieth of the pod's text is left. Rows are cheap to hand from one process to another; the texts
+in them are those that many pods have in common, and are validated by whoever makes pods of rows.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from operator import attrgetter
+from typing import Literal
+
+import msgspec
+
+from models.pod_status import ContainerKind, Phase, QosClass
+from planner.sources.pod_text import (
+    Annotations,
+    ContainerStatusText,
+    MetadataText,
+    PodText,
+    SpecText,
+    StatusText,
+)
+
+ANNOTATIONS = tuple(
+    (field.name, field.encode_name) for field in msgspec.structs.fields(Annotations)
+)
+_KIND_OF_CONDITION = attrgetter("type", "status", "reason")
+
+_encode = msgspec.json.Encoder().encode
+
+
+class PodRow(msgspec.Struct, array_like=True, gc=False):
+    """One pod. Texts (`bytes`) are JSON, or empty where the pod says nothing."""
+
+    namespace: str
+    name: str
+    uid: str
+    labels: bytes
+    annotations: dict[str, str] | None
+    owners: bytes
+    spec: bytes
+    """What replicas have in common."""
+    volumes: list[bytes]
+    """Each volume that matters."""
+    node_name: str
+    nominated_node_name: str
+    phase: Phase
+    terminating: bool
+    preempted: bool
+    ready: bool
+    created: int | None
+    started: int | None
+    qos_class: QosClass | None
+    reason: str
+    states: bytes
+    """A list of `State`, without containers that run and were never started again."""
+    conditions: bytes
+    """A list of `Condition`."""
+    condition_times: str
+
+    @property
+    def stored(self) -> bool:
+        """Whether it has what the API server gives every pod."""
+        return bool(self.name and self.uid)
+
+
+State = tuple[ContainerKind, int, str | None, str | None, int | None]
+"""Kind of container, restarts, why it waits, why it ended, and its exit code."""
+
+Condition = tuple[str | None, str | None, str | None]
+"""Type, status and reason."""
+
+
+class _PodItem(PodText, tag_field="kind", tag="Pod", rename="camel", gc=False):
+    """A pod in a list: says so itself, and is of the core group."""
+
+    api_version: Literal["v1"] = "v1"
+
+
+class RowReader:
+    """Reads arrays of pods."""
+
+    def __init__(self) -> None:
+        self._decoder = msgspec.json.Decoder(list[_PodItem])
+
+    def rows(self, data: bytes | memoryview) -> list[PodRow]:
+        """The rows of a JSON array of stored pods alone; none if there is anything else in it."""
+        try:
+            rows = [row_of(text) for text in self._decoder.decode(data)]
+        except (ValueError, RecursionError):
+            return []
+        return rows if all(row.stored for row in rows) else []
+
+
+def row_of(text: PodText) -> PodRow:
+    """What the parts of a pod's text say."""
+    meta, spec = text.metadata or MetadataText(), text.spec or SpecText()
+    status = text.status or StatusText()
+    conditions = status.conditions or ()
+    terminating = meta.deletion_timestamp is not None
+    return PodRow(
+        namespace=meta.namespace or "default",
+        name=meta.name or "",
+        uid=meta.uid or "",
+        labels=bytes(meta.labels),
+        annotations=None if meta.annotations is None else _annotations(meta.annotations),
+        owners=bytes(meta.owner_references),
+        spec=spec.shared(),
+        volumes=[each for volume in spec.volumes or () if (each := volume.text())],
+        node_name=spec.node_name or "",
+        nominated_node_name=status.nominated_node_name or "",
+        phase=status.phase or "Pending",
+        terminating=terminating,
+        preempted=terminating and _preempted(status),
+        ready=_ready(status),
+        created=_time(meta.creation_timestamp),
+        started=_time(status.start_time),
+        qos_class=status.qos_class or None,
+        reason=status.reason or "",
+        states=_states(status),
+        conditions=_encode(list(map(_KIND_OF_CONDITION, conditions))) if conditions else b"",
+        condition_times=",".join([c.last_transition_time or "" for c in conditions]),
+    )
+
+
+def _annotations(text: Annotations) -> dict[str, str]:
+    return {key: value for name, key in ANNOTATIONS if (value := getattr(text, name)) is not None}
+
+
+def _ready(status: StatusText) -> bool:
+    """The Ready condition; a running pod that nobody says more about counts as ready."""
+    for condition in status.conditions or ():
+        if condition.type == "Ready":
+            return condition.status == "True"
+    return status.phase == "Running"
+
+
+def _preempted(status: StatusText) -> bool:
+    """Whether kube-scheduler marked the pod as a victim before it deleted it."""
+    for condition in status.conditions or ():
+        if condition.type == "DisruptionTarget":
+            return condition.status == "True" and condition.reason == "PreemptionByScheduler"
+    return False
+
+
+def _states(status: StatusText) -> bytes:
+    listed: tuple[tuple[ContainerKind, list[ContainerStatusText] | None], ...] = (
+        ("main", status.container_statuses),
+        ("init", status.init_container_statuses),
+        ("ephemeral", status.ephemeral_container_statuses),
+    )
+    found = [
+        state
+        for kind, containers in listed
+        for container in containers or ()
+        if (state := _state(kind, container)) is not None
+    ]
+    return _encode(found) if found else b""
+
+
+def _state(kind: ContainerKind, status: ContainerStatusText) -> State | None:
+    """The state of a container, unless it runs and was never started again."""
+    waiting = terminated = None
+    if status.state is not None:
+        waiting, terminated = status.state.waiting, status.state.terminated
+    if waiting is None and terminated is None and not status.restart_count:
+        return None
+    return (
+        kind,
+        status.restart_count or 0,
+        None if waiting is None else waiting.reason or "",
+        None if terminated is None else terminated.reason or "",
+        None if terminated is None else terminated.exit_code or 0,
+    )
+
+
+def _time(moment: datetime | None) -> int | None:
+    return None if moment is None else int(moment.timestamp())
