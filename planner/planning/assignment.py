@@ -25,6 +25,7 @@ def assign(problem: Problem, acts: Iterable[Act]) -> tuple[Step, ...]:
     """Pods leave in the order of their names; evicted ones land before those that waited already.
 
     That order makes sure that no evicted pod is left over while one that came later is placed.
+    Pods that nobody brings back don't land again: there it is those that waited.
     """
     left: Counter[Cell] = Counter()
     waiting = {group: deque(pods) for group, pods in problem.waiting.items()}
@@ -38,6 +39,7 @@ def assign(problem: Problem, acts: Iterable[Act]) -> tuple[Step, ...]:
             evicted[act.group].append(pod)
             steps.append(Step.evict(pod, act.node))
         else:
-            pod = (evicted[act.group] or waiting[act.group]).popleft()
+            back = evicted[act.group] if act.group not in problem.no_return else None
+            pod = (back or waiting[act.group]).popleft()
             steps.append(Step.place(pod, act.node))
     return tuple(steps)

@@ -80,6 +80,11 @@ class Allowances:
             if sum(self.each[number].budget for number in numbers) > 1
         )
 
+    @cached_property
+    def budgeted(self) -> frozenset[int]:
+        """Groups under a budget."""
+        return frozenset(group for each in self.each if each.budget for group in each.groups)
+
     def budget_left(self, groups: Iterable[int]) -> int | None:
         """What the tightest budget over these groups allows now; None without any."""
         budgets = [

@@ -29,6 +29,8 @@ from planner.planning.value import Value
 from planner.scheduler.profile import Profile
 from planner.scheduler.simulate import simulate
 from planner.solver.bounds import move_bounds, total_bound
+from planner.solver.interrupts import interruptible
+from planner.solver.packing.stock import only_room_decides
 from planner.solver.problem import Cell, Problem
 from planner.solver.scale.pipeline import solve_at_scale, understands
 from planner.solver.search import SMALL, Report, cell_count, solve
@@ -45,11 +47,6 @@ SMALL_CELLS, SMALL_PODS = 400, 48
 def decide(problem: Problem, profile: Profile, report: Report) -> Decision:
     """The best steps that were found, with what is proven about them."""
     return _Deciding(problem, profile, report).run()
-
-
-def _all_may_go(problem: Problem) -> bool:
-    """With --preempt the search over sequences knows movable pods only as ones that may be lost."""
-    return not problem.options.preempt or not (problem.options.rebalance or problem.no_return)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,12 +79,18 @@ class _Deciding:
         """Whether the problem takes the way of the large ones, whose bounds hold for sequences."""
         return cell_count(self.problem) > SMALL and understands(self.problem)
 
+    @cached_property
+    def unordered(self) -> bool:
+        """Whether the order of steps decides nothing: each final state with room has one."""
+        return only_room_decides(self.problem)
+
     def run(self) -> Decision:
         first = self._solve(self.problem)
         self.variables, self.notes = first.statistics.variables, first.notes
         known = first if first.status in ("optimal", "feasible") else None
         try:
-            self._improve(known)
+            with interruptible():
+                self._improve(known)
         except KeyboardInterrupt:
             if self.best is None:
                 raise
@@ -144,7 +147,7 @@ class _Deciding:
     def _sequence_bound(self, first: Solution) -> Value:
         """What no sequence beats: the closed form if it settles the matter, or the weaker model."""
         value = value_of(first)
-        if self.problem.options.relax or self.large:
+        if self.problem.options.relax or self.large or self.unordered:
             return bound_of(first)
         if self.best is not None and self._certified(value):
             return value
@@ -193,7 +196,9 @@ class _Deciding:
         problem = self.problem
         pods = sum(len(each) for each in (*problem.movable.values(), *problem.waiting.values()))
         cells = len(problem.groups) * len(problem.cluster.nodes)
-        if problem.options.relax or self.stopped == "interrupted" or not _all_may_go(problem):
+        if problem.options.relax or self.stopped == "interrupted":
+            return False
+        if self.unordered and first is not None:
             return False
         if cells > SMALL_CELLS or pods > SMALL_PODS:
             return False
@@ -232,7 +237,8 @@ class _Deciding:
             self._try(last)
         if self.best is None and not self.large:
             self._try_at_scale()
-        self._keep(self._greedy())
+        if self.best is None or not self.unordered:
+            self._keep(self._greedy())
 
     def _try_at_scale(self) -> None:
         """The way of the large problems leads somewhere soon, if it does not mind the wishes."""
@@ -260,13 +266,14 @@ class _Deciding:
                 else None
             ),
         )
-        priorities = [problem.cluster.pods[step.pod].priority for step in steps]
-        placed = [priorities.count(priority) for priority in levels(problem)]
+        placed = dict.fromkeys(levels(problem), 0)
+        for step in steps:
+            placed[problem.cluster.pods[step.pod].priority] += 1
         if problem.options.preempt:
             for (group, _), pods in problem.movable.items():
-                placed[levels(problem).index(problem.cluster.groups[group].priority)] += len(pods)
+                placed[problem.cluster.groups[group].priority] += len(pods)
         broken = total(violations(run.final, self.profile)) if problem.options.rebalance else 0
-        return _Candidate(Value(tuple(placed), broken, 0), tuple(steps))
+        return _Candidate(Value(tuple(placed.values()), broken, 0), tuple(steps))
 
     # The end
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,29 +11,27 @@ import numpy as np
 from models.notice import Notice
 from models.plan import (
     Alternative,
-    DownAtOnce,
     Placement,
     Plan,
     PlanOptions,
     PlanStatistics,
     PlanVerification,
     Unplaced,
-    Wave,
 )
-from models.plan import Step as PlanStep
 from planner.cluster import Cluster
 from planner.cluster.owners import WorkloadRef
+from planner.explain.short import ShortExplainer
 from planner.planning.broken_rules import Broken, broken_by, describe, reasons
 from planner.planning.budgets import Allowances
 from planner.planning.decision import Decision
-from planner.planning.diagnosis import Diagnoser
 from planner.planning.greedy import compare
+from planner.planning.wave_document import wave_documents
 from planner.planning.waves import Waves
 from planner.planning.workload_changes import Changed, workload_changes
 from planner.scheduler.profile import Profile
 from planner.solver.options import SolveOptions
 from planner.solver.problem import Problem
-from planner.verify import FinalCheck, Step, Verification, Violation, total, violations
+from planner.verify import FinalCheck, Verification, Violation, total, violations
 
 PENDING_REASON = "it was pending"
 
@@ -105,7 +103,7 @@ def plan_document(outcome: Outcome) -> Plan:
     """The plan as it is shown and written."""
     problem, decision, cluster = outcome.problem, outcome.decision, outcome.before
     changed = outcome.changed
-    diagnoser = Diagnoser(outcome.after, outcome.judged)
+    short = ShortExplainer(outcome.after, outcome.judged)
     preempt, waiting = problem.options.preempt, sorted(_waiting(problem))
     excess = total(outcome.violations_before)
     return Plan(
@@ -114,7 +112,7 @@ def plan_document(outcome: Outcome) -> Plan:
         options=plan_options(problem.options),
         objectives=decision.objectives,
         placements=tuple(_placements(outcome)),
-        unplaced=tuple(_unplaced(cluster, pod, diagnoser.sentence(pod)) for pod in _queue(outcome)),
+        unplaced=tuple(_unplaced(cluster, pod, short.sentence(pod)) for pod in _queue(outcome)),
         displaced=tuple(_displaced(outcome)),
         left_aside=tuple(
             _unplaced(cluster, pod, why) for pod, why in sorted(problem.left_aside.items())
@@ -122,7 +120,9 @@ def plan_document(outcome: Outcome) -> Plan:
         violations=tuple(describe(outcome.after, each) for each in outcome.final.remaining),
         broken=tuple(each.document for each in outcome.broken),
         workloads=workload_changes(cluster, outcome.after, changed, outcome.allowances),
-        waves=tuple(_waves(outcome)),
+        waves=tuple(wave_documents(cluster, outcome.waves, outcome.allowances)),
+        evictions=outcome.steps.evictions,
+        hops=sum(step.temporary for step in outcome.waves.steps),
         on_paper_only=decision.on_paper_only,
         excess_before=excess,
         excess_after=total(outcome.final.remaining),
@@ -163,8 +163,8 @@ def _placements(outcome: Outcome) -> Iterator[Placement]:
     for broken in outcome.broken:
         for pod in broken.pods:
             breaks.setdefault(pod, []).append(broken.name)
-    landed = [step.pod for step in outcome.waves.steps if step.action in ("place", "move")]
-    for pod in landed:
+    landed = [step for step in outcome.waves.steps if step.action in ("place", "move")]
+    for pod in (step.pod for step in landed if not step.temporary):
         source, node = int(before.node_of[pod]), int(after.node_of[pod])
         if source == node:
             continue
@@ -207,61 +207,9 @@ def _displaced(outcome: Outcome) -> Iterator[Unplaced]:
         node = cluster.nodes[cluster.node_of[pod]].name
         priority = cluster.pods[pod].priority
         why = f"priority {priority} gives way on {node} to pods of higher priority"
-        if cluster.groups[cluster.group_of[pod]].index in _budgeted(outcome.allowances):
+        if cluster.groups[cluster.group_of[pod]].index in outcome.allowances.budgeted:
             why += "; a PodDisruptionBudget covers it"
         yield _unplaced(cluster, pod, why)
-
-
-def _budgeted(allowances: Allowances) -> frozenset[int]:
-    return frozenset(group for each in allowances.each if each.budget for group in each.groups)
-
-
-def _waves(outcome: Outcome) -> Iterator[Wave]:
-    before: set[str] = set()
-    for wave in outcome.waves.waves:
-        going = {_workload(outcome, step) for step in wave if step.action in ("evict", "move")}
-        yield Wave(
-            steps=tuple(
-                plan_step(outcome.before, step, surge=step.pod in outcome.waves.surging)
-                for step in wave
-            ),
-            waits_for=tuple(sorted(going & before)),
-            unbudgeted=tuple(_down(outcome, wave)),
-        )
-        before = going
-
-
-def _workload(outcome: Outcome, step: Step) -> str:
-    workload: WorkloadRef = outcome.before.workloads[outcome.before.group_of[step.pod]]
-    return workload.short
-
-
-def _down(outcome: Outcome, wave: Sequence[Step]) -> Iterator[DownAtOnce]:
-    """How many pods of workloads without a budget a wave takes down."""
-    budgeted = _budgeted(outcome.allowances)
-    counts: dict[str, int] = {}
-    for step in wave:
-        group = int(outcome.before.group_of[step.pod])
-        surges = step.pod in outcome.waves.surging
-        if step.action in ("evict", "move") and group not in budgeted and not surges:
-            workload = _workload(outcome, step)
-            counts[workload] = counts.get(workload, 0) + 1
-    return (DownAtOnce(workload=name, pods=pods) for name, pods in sorted(counts.items()))
-
-
-def plan_step(cluster: Cluster, step: Step, *, surge: bool = False) -> PlanStep:
-    """A step by names."""
-    node = cluster.nodes[step.node].name
-    if step.action in ("cordon", "uncordon"):
-        return PlanStep(action=step.action, node=node)
-    pod = cluster.pods[step.pod].key
-    uid = cluster.pods[step.pod].uid or None
-    if step.action == "move":
-        source = cluster.nodes[cluster.node_of[step.pod]].name
-        return PlanStep(action="move", pod=pod, uid=uid, from_=source, to=node, surge=surge or None)
-    return PlanStep(
-        action=step.action, pod=pod, uid=uid if step.action == "evict" else None, node=node
-    )
 
 
 def _verification(outcome: Outcome) -> PlanVerification:

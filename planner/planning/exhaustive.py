@@ -1,9 +1,10 @@
 """The best plan over all sequences of steps, for small problems.
 
 A sequence evicts movable pods, each at most once, and binds waiting ones, each to a node that
-passes every filter at that moment; in the end every evicted pod runs again. Pods of a group are
-interchangeable, so a state says only how many of each group are where. States are visited in the
-order of what their evictions cost, and the first that nothing can beat is the answer.
+passes every filter at that moment; in the end every evicted pod runs again, but those that
+`--preempt` lets lose their place. Pods of a group are interchangeable, so a state says only how
+many of each group are where. States are visited in the order of what their evictions cost, and the
+first that nothing can beat is the answer.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ def search(
 
     `bound` is a value that no plan exceeds: a plan that reaches it ends the search. `weights` say
     what evicting a pod of a group costs, if not 1. Hard rules hold for every landing: there is no
-    relaxed mode here. With `preempt` movable pods may end without a node, and `placed` counts them
-    together with the waiting ones.
+    relaxed mode here. With `preempt` displaceable pods may end without a node, and `placed` counts
+    all movable pods together with the waiting ones.
     """
     now = total(violations(problem.cluster, profile))
     if not _small(problem):
@@ -109,7 +110,8 @@ def _key(problem: Problem, value: Value) -> tuple[tuple[int, ...], int, int]:
 class _Search:
     """One search; a state is the arena's counts, then movable pods still in place, then debts.
 
-    The debt of a group is how many of its evicted pods wait: a landing pays one back.
+    The debt of a group is how many of its evicted pods wait: a landing pays one back, unless nobody
+    brings such pods back.
     """
 
     def __init__(
@@ -128,6 +130,8 @@ class _Search:
         for (group, _), count in zip(self._cells, self._moving, strict=True):
             self._supply[group] += count
         self._weights = [weights.get(group, 1) for group in groups]
+        self._may_be_lost = [problem.displaceable.get(group, 0) for group in groups]
+        self._returns = [group not in problem.no_return for group in groups]
         self._levels = levels(problem)
         priorities = [problem.cluster.groups[group].priority for group in groups]
         self._level_of = [self._levels.index(p) if p in self._levels else 0 for p in priorities]
@@ -206,7 +210,8 @@ class _Search:
 
     def _judge(self, state: bytes, cost: int) -> None:
         """Remember the state if a plan may end there and none that is better was seen."""
-        if not self._problem.options.preempt and any(state[self._debts :]):
+        debts = zip(state[self._debts :], self._may_be_lost, strict=True)
+        if any(lost > may_be for lost, may_be in debts):
             return
         placed = self._placed(state)
         if placed < self._best_value.placed:
@@ -233,17 +238,23 @@ class _Search:
         """Pods of the group without a node."""
         return self._supply[group] - sum(state[group * self._size : (group + 1) * self._size])
 
+    def _queued(self, state: bytes, group: int) -> int:
+        """Pods of the group that may land: all without a node, or those that waited already."""
+        gone = 0 if self._returns[group] else state[self._debts + group]
+        return self._afloat(state, group) - gone
+
     def _landings(self, state: bytes) -> Iterator[bytes]:
         """States that one more landing leads to and that were not seen before."""
         for i, group in enumerate(self._groups):
-            if not self._afloat(state, i):
+            if not self._queued(state, i):
                 continue
             opened = self._arena.open_nodes(i, state)
             for node in range(self._size):
                 if opened >> node & 1:
                     after = bytearray(state)
                     after[i * self._size + node] += 1
-                    after[self._debts + i] = max(0, state[self._debts + i] - 1)
+                    if self._returns[i]:
+                        after[self._debts + i] = max(0, state[self._debts + i] - 1)
                     yield from self._new(state, bytes(after), Act(False, group, node))
 
     def _departures(self, state: bytes) -> Iterator[tuple[int, bytes]]:

@@ -12,6 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from planner.cluster.spread import CountedPods, Scope, SpreadConstraint, counted_pods, domain_counts
 from planner.planning.relevance import Relevance
 from planner.scheduler.cycle import Scheduler
@@ -46,10 +48,12 @@ class DomainCounter:
     def __init__(self, spread: SpreadConstraint, nodes: _Nodes, pods: CountedPods) -> None:
         constraint = spread.constraint
         self.nodes = nodes
-        self.counts: list[int] = domain_counts(pods, spread).tolist()
+        counts = domain_counts(pods, spread)
+        self.counts: list[int] = counts.tolist()
         self._max_skew = constraint.max_skew
         self._short = len(nodes.eligible) < (constraint.min_domains or 1)
-        self._how_many = Counter(self.counts[domain] for domain in nodes.eligible)
+        values, times = np.unique(counts[nodes.eligible], return_counts=True)
+        self._how_many = Counter(dict(zip(values.tolist(), times.tolist(), strict=True)))
         self._minimum = min(self._how_many, default=0)
 
     def add(self, node: int, delta: int) -> None:

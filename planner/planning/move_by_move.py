@@ -26,20 +26,23 @@ class Task:
     """What a plan does with one group: nodes to leave and to land on, one entry per pod.
 
     `quota` is how many landings are of pods that waited from the start, `lost` how many pods leave
-    for good.
+    for good: all that do, if nobody brings them back.
     """
 
     group: int
     departures: tuple[int, ...]
     arrivals: tuple[int, ...]
+    returning: bool = True
 
     @property
     def quota(self) -> int:
-        return max(0, len(self.arrivals) - len(self.departures))
+        back = len(self.departures) if self.returning else 0
+        return max(0, len(self.arrivals) - back)
 
     @property
     def lost(self) -> int:
-        return max(0, len(self.departures) - len(self.arrivals))
+        back = len(self.arrivals) if self.returning else 0
+        return max(0, len(self.departures) - back)
 
 
 def tasks(problem: Problem, counts: Mapping[Cell, int]) -> tuple[Task, ...]:
@@ -52,7 +55,12 @@ def tasks(problem: Problem, counts: Mapping[Cell, int]) -> tuple[Task, ...]:
             (landing if change > 0 else leaving)[cell[0]].extend([cell[1]] * abs(change))
     groups = problem.cluster.groups
     found = (
-        Task(group, tuple(sorted(leaving[group])), tuple(sorted(landing[group])))
+        Task(
+            group,
+            tuple(sorted(leaving[group])),
+            tuple(sorted(landing[group])),
+            returning=group not in problem.no_return,
+        )
         for group in {*leaving, *landing}
     )
     return tuple(sorted(found, key=lambda t: (-groups[t.group].priority, not t.quota, t.group)))

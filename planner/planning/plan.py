@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from models.plan import Alternative, Plan
@@ -10,6 +11,7 @@ from planner.planning.budgets import Allowances, allowances
 from planner.planning.decide import decide
 from planner.planning.decision import Decision
 from planner.planning.document import Outcome, plan_document
+from planner.planning.hops import with_hops
 from planner.planning.scheduler_replay import scheduler_replay
 from planner.planning.waves import Waves, guess_waves, plan_waves
 from planner.scheduler.plugins.inter_pod_affinity import InterPodAffinity
@@ -18,7 +20,7 @@ from planner.scheduler.profile import Profile
 from planner.solver.options import SchedulerArgs, SolveOptions
 from planner.solver.problem import Problem, build_problem
 from planner.solver.search import Report, silent
-from planner.verify import Verification, check_final, check_steps
+from planner.verify import Step, Verification, check_final, check_steps
 
 RELAXED = frozenset({PodTopologySpread.name, InterPodAffinity.name})
 """The filters that `--relax` does without."""
@@ -95,25 +97,42 @@ def relaxed(profile: Profile) -> Profile:
 def _checked(
     problem: Problem, profile: Profile, decision: Decision, limits: Allowances
 ) -> tuple[Waves, Verification]:
-    """Waves whose order is legal: a guess if it holds, otherwise waves that ask at every step.
-
-    What fails even then must never be seen.
-    """
-    cluster, steps, may_go = problem.cluster, decision.steps, _displaceable(problem)
-    surge = _surging(problem)
-    guess = None if surge else guess_waves(cluster, steps, limits)
-    if guess is not None:
-        checked = check_steps(cluster, guess.steps, profile, displaced=may_go)
+    """Waves whose order is legal, with hops if they are. What fails its check is never seen."""
+    for steps in _hopping(problem, profile, decision):
+        waves, checked = _waved(problem, profile, steps, limits)
         if checked.good:
-            return guess, checked
-    waves = plan_waves(cluster, steps, limits, profile, surge=surge)
-    checked = check_steps(cluster, waves.steps, profile, displaced=may_go)
+            return waves, checked
+    waves, checked = _waved(problem, profile, decision.steps, limits)
     if checked.faults:
         fault = checked.faults[0]
         pod = problem.cluster.pods[fault.pod].key
         node = problem.cluster.nodes[fault.node].name
         raise PlanRefusedError(f"a step fails its check: {pod} on {node}: {fault.reason}")
     return waves, checked
+
+
+def _hopping(problem: Problem, profile: Profile, decision: Decision) -> Iterator[tuple[Step, ...]]:
+    """Orders with temporary hops; each is one more eviction, and as such has to be allowed."""
+    options = problem.options
+    if not options.hops:
+        return
+    evictions = sum(step.action == "evict" for step in decision.steps)
+    most = None if options.max_moves is None else options.max_moves - evictions
+    yield from with_hops(problem.cluster, decision.steps, profile, most)
+
+
+def _waved(
+    problem: Problem, profile: Profile, steps: Sequence[Step], limits: Allowances
+) -> tuple[Waves, Verification]:
+    """A guess if it holds, otherwise waves that ask at every step."""
+    cluster, may_go, surge = problem.cluster, _displaceable(problem), _surging(problem)
+    guess = None if surge else guess_waves(cluster, steps, limits)
+    if guess is not None:
+        checked = check_steps(cluster, guess.steps, profile, displaced=may_go)
+        if checked.good:
+            return guess, checked
+    waves = plan_waves(cluster, steps, limits, profile, surge=surge)
+    return waves, check_steps(cluster, waves.steps, profile, displaced=may_go)
 
 
 def _surging(problem: Problem) -> frozenset[int]:

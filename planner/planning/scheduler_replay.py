@@ -19,25 +19,47 @@ from planner.planning.workload_changes import counted_key
 SEEDS = 20
 MOST = 200
 """With more evictions than this nothing is replayed: it would take longer than the plan."""
+SHARE = 0.1
+"""The part of the time limit that replays get."""
+_PER_POD, _PER_POD_AND_NODE = 5e-4, 2e-5
+"""About the seconds that one replay takes for each pod without a node."""
 
 
 def scheduler_replay(outcome: Outcome) -> SchedulerReplay | None:
     """In how many seeds kube-scheduler ends with the plan's counts; None if nothing is evicted."""
-    waves = [
-        WavePlan(tuple(step.pod for step in wave if step.action in ("evict", "move")))
-        for wave in outcome.waves.waves
-    ]
+    waves = _evictions(outcome)
     pods = [pod for wave in waves for pod in wave.evictions]
     if not 0 < len(pods) <= MOST:
+        return None
+    seeds = _affordable(outcome, len(pods))
+    if not seeds:
         return None
     trial = Trial(outcome.before, outcome.profile, outcome.allowances, pods)
     planned = _counts(outcome.before, outcome.after.node_of)
     agrees = 0
-    for seed in range(SEEDS):
+    for seed in range(seeds):
         manner = Manner(seed, terminating=seed % 2 == 1)
         run = trial.run(waves, manner, unlimited=True)
         agrees += bool((_counts(outcome.before, run.node_of) == planned).all())
-    return SchedulerReplay(seeds=SEEDS, agrees=agrees)
+    return SchedulerReplay(seeds=seeds, agrees=agrees)
+
+
+def _affordable(outcome: Outcome, evictions: int) -> int:
+    """As many seeds as part of the time limit holds; counted, so that a plan repeats exactly."""
+    waiting = evictions + len(outcome.before.pending)
+    one = waiting * (_PER_POD + _PER_POD_AND_NODE * len(outcome.before.nodes))
+    return min(SEEDS, int(SHARE * outcome.problem.options.time_limit / one))
+
+
+def _evictions(outcome: Outcome) -> list[WavePlan]:
+    """Who is evicted when; a pod that hops is evicted once, for nobody sends it anywhere."""
+    found: list[WavePlan] = []
+    seen: set[int] = set()
+    for wave in outcome.waves.waves:
+        going = (step.pod for step in wave if step.action in ("evict", "move"))
+        found.append(WavePlan(tuple(pod for pod in going if pod not in seen)))
+        seen.update(found[-1].evictions)
+    return found
 
 
 def _counts(cluster: Cluster, node_of: IntArray) -> IntArray:

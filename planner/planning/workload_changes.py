@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from models.node import ZONE
 from models.plan import WorkloadChange
 from planner.cluster import Cluster
 from planner.cluster.owners import WorkloadRef
-from planner.cluster.spread import terminating
+from planner.cluster.spread import hard_constraints, terminating
 from planner.cluster.topology import IntArray, Topology
 from planner.planning.budgets import Allowances
 
@@ -43,9 +43,13 @@ def workload_changes(
     tables = [_counts(cluster, topology) for cluster in (before, after)]
     lists = (changed.placed, changed.moved, changed.unplaced)
     numbers = [Counter(before.group_of[list(pods)].tolist()) for pods in lists]
+    skews = _max_skews(before, groups, topology) if changed.moved else {}
     return tuple(
         _change(before, workload, members, topology, tables, numbers).model_copy(
-            update={"budget": allowances.budget_left(members)}
+            update={
+                "budget": allowances.budget_left(members),
+                "max_skew": skews.get(workload),
+            }
         )
         for workload, members in sorted(groups.items())
         if workload.kind not in PINNED
@@ -100,6 +104,28 @@ def _change(
         unplaced=unplaced,
         note=_note(cluster, groups, topology) if uneven and topology is not None else "",
     )
+
+
+def _max_skews(
+    cluster: Cluster, workloads: Mapping[WorkloadRef, list[int]], topology: Topology | None
+) -> dict[WorkloadRef, int]:
+    """By workload, where the counts shown are those that its hard constraint judges by.
+
+    That is: it counts the workload's own pods and no others, over all domains of all nodes.
+    """
+    found: dict[WorkloadRef, int] = {}
+    if topology is None:
+        return found
+    live = {group for groups in workloads.values() for group in groups}
+    for spread in hard_constraints(cluster):
+        same = spread.constraint.topology_key == topology.key and spread.scope.eligible.all()
+        enough = (spread.constraint.min_domains or 0) <= len(topology.domains)
+        workload = cluster.workloads[spread.carriers[0].group]
+        counted = live.intersection(spread.matching.tolist())
+        if same and enough and counted == set(workloads.get(workload, ())):
+            skew = spread.constraint.max_skew
+            found[workload] = min(skew, found.get(workload, skew))
+    return found
 
 
 def _note(cluster: Cluster, groups: Iterable[int], topology: Topology) -> str:

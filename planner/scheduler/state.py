@@ -44,9 +44,7 @@ class SchedulingState:
             self.non_zero_requests[cluster.group_of[pods]],
             len(cluster.nodes),
         )
-        self.terminating = np.fromiter(
-            (pod.terminating for pod in cluster.pods), np.bool_, len(cluster.pods)
-        )
+        self.terminating = cluster.terminating.copy()
         self.log = ChangeLog()
         self.placed_at: dict[int, int] = {}
         """Pods placed since the snapshot; the numbers give the order in which they start."""
@@ -155,12 +153,11 @@ class SchedulingState:
 
     def counts_by_node(self, groups: IntArray, *, terminating: bool) -> IntArray:
         """How many pods of these groups each node runs, with or without terminating ones."""
-        chosen = np.zeros(len(self.cluster.groups), np.bool_)
-        chosen[groups] = True
-        mask = chosen[self.cluster.group_of] & (self.node_of >= 0)
+        pods = self.cluster.pods_of(groups)
+        counted = self.node_of[pods] >= 0
         if not terminating:
-            mask &= ~self.terminating
-        return np.bincount(self.node_of[mask], minlength=len(self.cluster.nodes))
+            counted &= ~self.terminating[pods]
+        return np.bincount(self.node_of[pods[counted]], minlength=len(self.cluster.nodes))
 
     def placement(self) -> Mapping[int, int]:
         """Pods whose node differs from the snapshot's."""

@@ -6,19 +6,21 @@ with all groups, so nothing is lost but time.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from planner.cluster.spread import counted_pods, domain_counts, excess
 from planner.cluster.topology import NO_DOMAIN
 from planner.solver.constraints import node_affinity, taint_toleration
 from planner.solver.constraints.inter_pod_affinity_terms import apart
-from planner.solver.problem import Problem
+from planner.solver.problem import Cell, Problem
 
 
 def active_groups(problem: Problem) -> frozenset[int]:
     """Groups that wait, count for a constraint with excess, or break another rule."""
-    found = {*problem.waiting, *_in_excess(problem), *_misplaced(problem), *_crowded(problem)}
-    return frozenset(found)
+    found = {*problem.waiting, *_in_excess(problem), *_crowded(problem)}
+    return frozenset(found | misplaced(problem, problem.movable))
 
 
 def _in_excess(problem: Problem) -> set[int]:
@@ -30,11 +32,12 @@ def _in_excess(problem: Problem) -> set[int]:
     return found
 
 
-def _misplaced(problem: Problem) -> set[int]:
+def misplaced(problem: Problem, cells: Iterable[Cell]) -> set[int]:
+    """Groups of the cells whose nodes their node affinity or taints refuse."""
     rules, groups = problem.static.nodes, problem.cluster.groups
     return {
         g
-        for g, node in problem.movable
+        for g, node in cells
         if not node_affinity.admitted(rules, groups[g].spec)[node]
         or not taint_toleration.tolerated(rules, groups[g].spec)[node]
     }

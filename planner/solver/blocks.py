@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import networkx as nx
 import numpy as np
 
-from planner.solver.lexicographic import Report, Search
+from planner.solver.lexicographic import Search
 from planner.solver.problem import Cell, Problem
+from planner.solver.progress import Report
 
 BLOCK_CELLS = 1_500
 """Small components share a block up to this size."""
@@ -42,6 +42,8 @@ def block_by_block(
 
 def blocks(problem: Problem) -> list[frozenset[int]]:
     """The groups to decide about, those that belong together in one block."""
+    import networkx as nx
+
     graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(problem.groups)
     for spread in problem.spreads:

@@ -20,7 +20,8 @@ import numpy as np
 
 from planner.cluster.spread import SpreadConstraint
 from planner.cluster.topology import IntArray
-from planner.solver.problem import Cell, Problem
+from planner.solver.cells import Fixed, fixed_by_group
+from planner.solver.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +71,7 @@ def move_bounds(problem: Problem, *, all_placed: bool) -> list[MoveBound]:
     """
     found: list[MoveBound] = []
     room = placeable(problem)
-    movable, counted = _by_group(problem.current), _by_group(problem.fixed_counts)
+    movable, counted = fixed_by_group(problem.current), fixed_by_group(problem.fixed_counts)
     for spread in problem.spreads:
         groups = tuple(g for g in spread.matching.tolist() if g in movable or g in problem.waiting)
         if not groups or not _closed(problem, spread, groups, movable):
@@ -94,34 +95,18 @@ def total_bound(bounds: Sequence[MoveBound]) -> int:
     return total
 
 
-_Places = tuple[IntArray, IntArray]
-"""The nodes where a group has pods, and how many."""
-
-
-def _by_group(counts: Mapping[Cell, int]) -> dict[int, _Places]:
-    found: dict[int, tuple[list[int], list[int]]] = {}
-    for (group, node), count in counts.items():
-        nodes, numbers = found.setdefault(group, ([], []))
-        nodes.append(node)
-        numbers.append(count)
-    return {
-        group: (np.array(nodes, np.int64), np.array(numbers, np.int64))
-        for group, (nodes, numbers) in found.items()
-    }
-
-
 def _closed(
     problem: Problem,
     spread: SpreadConstraint,
     groups: Sequence[int],
-    movable: Mapping[int, _Places],
+    movable: Mapping[int, Fixed],
 ) -> bool:
     """Whether the number of counted pods is known: none can come from or go to other nodes."""
     outside = ~spread.scope.eligible
     for group in groups:
         if group in problem.displaceable or (problem.landing(group) & outside).any():
             return False
-        if group in movable and outside[movable[group][0]].any():
+        if group in movable and outside[movable[group].nodes].any():
             return False
     return True
 
@@ -135,14 +120,15 @@ def _bound(spread: SpreadConstraint, counts: IntArray, pending: range) -> int:
     return int(fewest_moves(rows, np.array(pending), skews, np.zeros_like(rows)).min())
 
 
-def _now(spread: SpreadConstraint, *pods: Mapping[int, _Places]) -> IntArray:
+def _now(spread: SpreadConstraint, *pods: Mapping[int, Fixed]) -> IntArray:
     """Counted pods per eligible domain as things are."""
     topology, eligible = spread.scope.topology, spread.scope.eligible
     counts = np.zeros(len(topology.domains), np.int64)
     for group in spread.matching.tolist():
         for places in pods:
             if group in places:
-                nodes, numbers = places[group]
-                here = eligible[nodes]
-                np.add.at(counts, topology.domain_of[nodes[here]], numbers[here])
+                pods_there = places[group]
+                here = eligible[pods_there.nodes]
+                domains = topology.domain_of[pods_there.nodes[here]]
+                np.add.at(counts, domains, pods_there.counts[here])
     return counts[spread.scope.domains]

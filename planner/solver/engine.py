@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from ortools.sat.python import cp_model
-
+from planner.solver.cp_sat import cp_model
+from planner.solver.interrupts import interruptible
 from planner.solver.linear import Linear
 from planner.solver.model import Model
 from planner.solver.options import SolveOptions
@@ -122,7 +122,7 @@ def _run(solver: cp_model.CpSolver, model: cp_model.CpModel, watcher: _Watcher) 
 
     CP-SAT's own handler would leave the process without Python's after the first use.
     """
-    with ThreadPoolExecutor(max_workers=1) as pool:
+    with interruptible(), ThreadPoolExecutor(max_workers=1) as pool:
         pool.submit(bool).result()  # the thread runs before there is anything to interrupt
         solving: Future[object] = pool.submit(solver.solve, model, watcher)
         interrupted = False

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from planner.solver.bounds import move_bounds, placeable, total_bound
+from planner.solver.cuts import exclude, is_cut, within
 from planner.solver.engine import Goal, Outcome, Watch, optimise
 from planner.solver.linear import Linear, total
 from planner.solver.model import Model
 from planner.solver.notes import notes_on
 from planner.solver.objectives import Objective, departures, objectives
 from planner.solver.problem import Cell, Problem
+from planner.solver.progress import Progress, Report
 from planner.solver.result import solution_of
 from planner.solver.rules import add_rules
 from planner.solver.solution import Level, Solution, Statistics
@@ -30,23 +32,6 @@ EVALUATION_LIMIT = 10.0
 UNHEARD = "the cluster is too large for soft preferences: they were not looked at"
 SOFT_SHARE = 0.1
 """The part of the time limit that a level of wishes gets at the most."""
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a level has come: the best value and the bound in its natural direction."""
-
-    level: str
-    best: int
-    bound: int
-    seconds: float
-
-
-Report = Callable[[Progress], None]
-
-
-def silent(progress: Progress) -> None:
-    """Report nothing."""
 
 
 class Search:
@@ -69,7 +54,7 @@ class Search:
         if problem.options.max_moves is not None:
             self._model.at_most(self._leaving(self._model.cells), problem.options.max_moves)
         for state in cut_off:
-            _exclude(self._model, state)
+            exclude(self._model, state)
         self._rest = objectives(self._model, self._rules)
         self._hint: list[tuple[int, int]] = []
         self._reachable = False
@@ -90,9 +75,15 @@ class Search:
         while self._rest and self._rest[0].kind == "placed" and not self._failed:
             self._level(self._rest.pop(0))
 
-    def judge_rules(self, start: Mapping[Cell, int] | None = None) -> None:
-        """All levels before the wishes, from a state to begin with."""
-        self._begin(start)
+    def judge_rules(
+        self, start: Mapping[Cell, int] | None = None, known: Mapping[str, int] | None = None
+    ) -> None:
+        """All levels before the wishes, from a state to begin with.
+
+        `known` are bounds of levels in which the start is as good as it gets: it is taken as it is.
+        """
+        if self._begin(start) and known:
+            self._take(known)
         self.judge_placed()
         while self._rest and not self._rest[0].soft and not self._failed:
             objective = self._rest.pop(0)
@@ -122,17 +113,26 @@ class Search:
 
     # Where to begin
 
-    def _begin(self, start: Mapping[Cell, int] | None) -> None:
+    def _begin(self, start: Mapping[Cell, int] | None) -> bool:
         """The given state, if it is legal; or the present one, with pods placed without moves.
 
-        That one is legal, since staying always is, unless it was cut off.
+        That one is legal, since staying always is, unless it was cut off. True for the given one.
         """
         if start is not None and self._legal(start):
             self._reachable = True
-            return
+            return True
         state = self._without_moves()
         self._reachable = state is not None
         self._hint = self._hint_of(self._problem.current if state is None else state)
+        return False
+
+    def _take(self, known: Mapping[str, int]) -> None:
+        """Fix the first levels as the state has them, with bounds that were found elsewhere."""
+        while self._rest and self._rest[0].name in known:
+            objective = self._rest.pop(0)
+            goal = Goal(objective.build(), objective.maximise)
+            value = goal.expression.value(self._values)
+            self._settle(objective, goal, value, known[objective.name])
 
     def _hint_of(self, state: Mapping[Cell, int]) -> list[tuple[int, int]]:
         return [(v, state.get(cell, 0)) for cell, v in self._model.cell_vars.items()]
@@ -150,7 +150,7 @@ class Search:
         problem = self._problem
         current = problem.current
         if not problem.waiting or not problem.movable:
-            return None if current in map(_nonzero, self._cut_off) else current
+            return None if is_cut(current, self._cut_off) else current
         nobody = frozenset[int]()
         cuts = within(self._cut_off, problem, nobody)
         placing = Search(problem.restricted(nobody), cuts, self._report, self._limit)
@@ -307,44 +307,5 @@ class Search:
         )
 
 
-def within(
-    cut_off: Sequence[Mapping[Cell, int]], problem: Problem, active: frozenset[int]
-) -> list[Mapping[Cell, int]]:
-    """States that a restricted problem could reach: everybody else is where they are now.
-
-    Waiting pods are decided about in any case.
-    """
-    free = active.union(problem.waiting)
-    others = {cell: n for cell, n in problem.current.items() if cell[0] not in active}
-    found: list[Mapping[Cell, int]] = []
-    for state in cut_off:
-        moved = Counter(state)
-        moved.subtract(others)
-        left = {cell: n for cell, n in moved.items() if n}
-        if all(n > 0 and cell[0] in free for cell, n in left.items()):
-            found.append(left)
-    return found
-
-
-def _nonzero(state: Mapping[Cell, int]) -> dict[Cell, int]:
-    return {cell: n for cell, n in state.items() if n}
-
-
 def _better(bound: int, trivial: int, goal: Goal) -> int:
     return min(bound, trivial) if goal.maximise else max(bound, trivial)
-
-
-def _exclude(model: Model, state: Mapping[Cell, int]) -> None:
-    """Not this state: some cell has fewer or more pods."""
-    if any(count and cell not in model.cell_vars for cell, count in state.items()):
-        return
-    different: list[int] = []
-    for cell, variable in model.cell_vars.items():
-        count = state.get(cell, 0)
-        if count > 0:
-            different.append(model.literal())
-            model.at_most(Linear([variable], [1]), count - 1, (different[-1],))
-        if count < model.upper[variable]:
-            different.append(model.literal())
-            model.at_least(Linear([variable], [1]), count + 1, (different[-1],))
-    model.any_of(different)

@@ -11,52 +11,28 @@ several times faster than building expressions variable by variable.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from planner.cluster.topology import IntArray
+from planner.solver.cells import NO_CELLS, NO_PODS, NONE, Cells, Fixed, fixed_by_group
+from planner.solver.cp_sat import cp_model
 from planner.solver.linear import Linear
 from planner.solver.problem import Cell, Problem
 
-NONE = -1
-"""In place of an arrival variable where nothing may land."""
 _MIN, _MAX = -(2**62), 2**62
 _SAFE = 2**60
 """CP-SAT adds in 64 bits."""
 
 
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """The cells of one group, as parallel arrays."""
-
-    nodes: IntArray
-    y: IntArray
-    arrivals: IntArray
-    now: IntArray
-    upper: IntArray
-
-
-@dataclass(frozen=True, eq=False)
-class Fixed:
-    """Fixed pods of one group: how many on which nodes."""
-
-    nodes: IntArray
-    counts: IntArray
-
-
-_NO_CELLS = Cells(*(np.empty(0, np.int64) for _ in range(5)))
-_NO_PODS = Fixed(np.empty(0, np.int64), np.empty(0, np.int64))
-
-
 class Model:
     """Variables of a problem and the rows that rules add to them.
 
-    With `guarded`, the rows of each named rule hold only if the rule's literal is true: an
-    explanation assumes the literals and asks which of them contradict each other.
+    With `guarded`, the rows of each named rule hold only if the rule's literal is true, and static
+    rules are left to the caller: an explanation assumes the literals and asks which of them
+    contradict each other.
     """
 
     def __init__(self, problem: Problem, *, guarded: bool = False) -> None:
@@ -68,8 +44,8 @@ class Model:
         self.guards: dict[str, int] = {}
         self._guarded = guarded
         self._enforced: tuple[int, ...] = ()
-        self.counted = _by_group(problem.fixed_counts)
-        self.everyone = _by_group(problem.fixed_all)
+        self.counted = fixed_by_group(problem.fixed_counts)
+        self.everyone = fixed_by_group(problem.fixed_all)
         self._movable: dict[int, list[tuple[int, int]]] = {}
         for (group, node), pods in problem.movable.items():
             self._movable.setdefault(group, []).append((node, len(pods)))
@@ -154,11 +130,11 @@ class Model:
 
     def of(self, group: int) -> Cells:
         """The cells of a group; none if nothing about it is to be decided."""
-        return self.cells.get(group, _NO_CELLS)
+        return self.cells.get(group, NO_CELLS)
 
     def fixed_of(self, group: int, *, terminating: bool) -> Fixed:
         """The fixed pods of a group, with or without those that are terminating."""
-        return (self.everyone if terminating else self.counted).get(group, _NO_PODS)
+        return (self.everyone if terminating else self.counted).get(group, NO_PODS)
 
     def _add_group(self, group: int) -> None:
         problem = self.problem
@@ -169,6 +145,8 @@ class Model:
         waiting = len(problem.waiting.get(group, ()))
         landing = problem.landing(group)
         room = np.minimum(self._room(group), running + waiting)
+        if self._guarded:  # static rules and room are assumptions like any other
+            landing, room = np.ones_like(landing), np.full_like(room, running + waiting)
         upper = np.where(landing, np.maximum(room, now), now)
         nodes = np.flatnonzero(upper > 0)
         y = [self.integer(0, top) for top in upper[nodes].tolist()]
@@ -185,6 +163,9 @@ class Model:
         self.placed[group] = placed
         self.at_most(placed, waiting)
         self.at_least(placed, -problem.displaceable.get(group, 0))
+        if group in problem.no_return and running and waiting:
+            landing_vars = [v for v in cells.arrivals.tolist() if v != NONE]
+            self.at_most(Linear(landing_vars, [1] * len(landing_vars)), waiting)
 
     def _room(self, group: int) -> IntArray:
         """How many pods of the group an otherwise emptied node has room for."""
@@ -291,18 +272,6 @@ class Model:
         elif arrivals.vars:
             landed = self.lands(arrivals)
             self.at_most(*_scaled(used, limit, self.highest(used)), (landed,))
-
-
-def _by_group(counts: Mapping[Cell, int]) -> dict[int, Fixed]:
-    found: dict[int, tuple[list[int], list[int]]] = {}
-    for (group, node), count in counts.items():
-        nodes, numbers = found.setdefault(group, ([], []))
-        nodes.append(node)
-        numbers.append(count)
-    return {
-        group: Fixed(np.array(nodes, np.int64), np.array(numbers, np.int64))
-        for group, (nodes, numbers) in found.items()
-    }
 
 
 def _scaled(used: Linear, limit: int, highest: int) -> tuple[Linear, int]:

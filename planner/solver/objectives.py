@@ -1,7 +1,7 @@
 """What is optimised, level by level.
 
-1. `placed PRIORITY`   pending pods placed, one level per priority from the top; with --preempt also
-                       the running pods that may lose their place
+1. `placed PRIORITY`   pending pods placed, one level per priority from the top; with --preempt
+                       together with the running pods that are decided about
 2. `broken`            with --relax: excess of landing domains, and pods that land against an
                        inter-pod rule, one for each rule
 3. `excess`            with --rebalance: sum of max(0, count - minimum - maxSkew) over distinct hard
@@ -33,6 +33,7 @@ from planner.cluster.movability import MIRROR
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.solver.bounds import placeable
+from planner.solver.cells import NONE
 from planner.solver.constraints import (
     inter_pod_affinity_cost,
     inter_pod_affinity_excess,
@@ -41,7 +42,7 @@ from planner.solver.constraints import (
     taint_toleration,
 )
 from planner.solver.linear import Linear, total
-from planner.solver.model import NONE, Model
+from planner.solver.model import Model
 from planner.solver.rules import Rules
 from planner.solver.soft_spread import soft_constraints
 
@@ -92,7 +93,7 @@ def placed(model: Model) -> list[Objective]:
     by_priority: dict[int, Linear] = defaultdict(Linear)
     bounds: dict[int, int] = defaultdict(int)
     room = placeable(problem)
-    for group in sorted({*problem.waiting, *problem.displaceable}):
+    for group in problem.groups if problem.options.preempt else sorted(problem.waiting):
         priority = problem.cluster.groups[group].priority
         running = int(model.of(group).now.sum()) if problem.options.preempt else 0
         expression = model.placed[group].plus(Linear(constant=running))

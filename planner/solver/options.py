@@ -51,5 +51,7 @@ class SolveOptions:
     workers: int = 1
     surge: bool = False
     """Controllers that can start the new pod first do so."""
+    hops: bool = True
+    """Pods may run on a temporary node rather than wait, where moves wait for each other."""
     judged: Judgement = "final"
     scheduler: SchedulerArgs = field(default_factory=SchedulerArgs)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -68,8 +69,11 @@ class Problem:
         return self.static.allowed(group)
 
     def landing(self, group: int) -> BoolArray:
-        """The allowed nodes that have the labels which its hard spread and affinity rules need."""
-        if group in self.no_return:
+        """The allowed nodes that have the labels which its hard spread and affinity rules need.
+
+        Where no pod comes back and none waits, nothing lands.
+        """
+        if group in self.no_return and group not in self.waiting:
             return np.zeros(len(self.cluster.nodes), np.bool_)
         return self.static.landing(group)
 
@@ -78,7 +82,7 @@ class Problem:
         """The counts of the state as it is."""
         return {cell: len(pods) for cell, pods in self.movable.items()}
 
-    @property
+    @cached_property
     def groups(self) -> tuple[int, ...]:
         """The groups that have anything to decide."""
         return tuple(sorted({*self.waiting, *(g for g, _ in self.movable)}))

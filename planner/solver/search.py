@@ -12,9 +12,13 @@ from dataclasses import replace
 from planner.solver.active import active_groups
 from planner.solver.blocks import block_by_block
 from planner.solver.bounds import move_bounds, placeable, total_bound
-from planner.solver.lexicographic import Progress, Report, Search, silent, within
+from planner.solver.cuts import within
+from planner.solver.lexicographic import Search
 from planner.solver.objectives import WISHES
+from planner.solver.packing.solution import solve_packing
+from planner.solver.packing.stock import only_room_decides, stock_of
 from planner.solver.problem import Cell, Problem
+from planner.solver.progress import Progress, Report, silent
 from planner.solver.solution import Level, Solution
 
 __all__ = ["Progress", "Report", "cell_count", "silent", "solve"]
@@ -36,6 +40,10 @@ def solve(
     """
     options = problem.options
     limit, widened = options.time_limit, False
+    if start is None and not cut_off and only_room_decides(problem):
+        stock = stock_of(problem)
+        if stock is not None:
+            return solve_packing(problem, stock, report)
     large = cell_count(problem) > SMALL and not options.relax and not options.preempt
     if large and start is None:
         active = active_groups(problem)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from planner.cluster.resources import STANDARD
 from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework import PASS, UNSCHEDULABLE, Status
@@ -34,10 +32,13 @@ def refusal(scheduler: Scheduler, pod: int, node: int) -> Status | None:
 
 def _overcommitted(scheduler: Scheduler, pod: int, node: int) -> Status | None:
     state = scheduler.state
-    request = state.requests[state.cluster.group_of[pod], : len(STANDARD)]
-    free = state.cluster.resources.allocatable[node] - state.used[node]
-    short = np.flatnonzero((request > 0) & (request > free[: len(STANDARD)]))
-    if not len(short):
+    request: list[int] = state.requests[state.cluster.group_of[pod]].tolist()
+    free: list[int] = (state.cluster.resources.allocatable[node] - state.used[node]).tolist()
+    short = [
+        name
+        for name, asked, left in zip(STANDARD, request, free, strict=False)
+        if asked > max(left, 0)
+    ]
+    if not short:
         return None
-    reasons = tuple(INSUFFICIENT.format(STANDARD[i]) for i in short)
-    return Status(OVERCOMMITTED, UNSCHEDULABLE, reasons)
+    return Status(OVERCOMMITTED, UNSCHEDULABLE, tuple(map(INSUFFICIENT.format, short)))

@@ -1,9 +1,9 @@
 """Replays the steps of a plan, one by one, before the scheduler's own filters.
 
 A step is good if kube-scheduler could take it at that very moment: a pod is bound only to a node
-that passes every filter then, each pod is evicted at most once, and in the end every evicted pod
-runs. An evicted pod comes back as a new pod of its controller, equal to the old one in all that
-rules see.
+that passes every filter then, each pod is evicted at most once, but for those that hop to a node
+for a while and then go on, and in the end every evicted pod runs in its own place. An evicted pod
+comes back as a new pod of its controller, equal to the old one in all that rules see.
 
 Deleting a pod takes time, and its controller may replace it before it is gone. Such a pod still
 holds its room and its ports and counts for affinity, but no longer for spread. With `terminating`
@@ -48,6 +48,7 @@ class Fault:
 class Verification:
     """The outcome of a replay; it ends at the first fault, for what follows was never planned.
 
+    `evictions` counts a pod that hops twice: it is restarted twice.
     `doubts` are reasons for which a real cluster may judge otherwise than this replay.
     """
 
@@ -78,7 +79,7 @@ def check_steps(
     return Verification(
         faults=() if fault is None else (fault,),
         doubts=_doubts(cluster) if steps else (),
-        evictions=len(replay.evicted),
+        evictions=len(replay.evicted) + len(replay.hopped),
         after=replay.after(),
     )
 
@@ -110,6 +111,7 @@ class _Replay:
         self._state = SchedulingState(with_old_pods(cluster, list(self._old)))
         self._scheduler = Scheduler(self._state, profile)
         self.evicted: set[int] = set()
+        self.hopped: set[int] = set()
 
     def take(self, index: int, step: Step) -> Fault | None:
         """Take one step, or say why it can't be taken."""
@@ -119,13 +121,21 @@ class _Replay:
             case "place":
                 return self._place(index, step.pod, step.node)
             case "move":
-                source = int(self._state.node_of[step.pod])
-                return self._evict(index, step.pod, source) or self._place(
-                    index, step.pod, step.node
-                )
+                return self._move(index, step)
             case "cordon" | "uncordon":
                 self._cordon(step.node, step.action == "cordon")
                 return None
+
+    def _move(self, index: int, step: Step) -> Fault | None:
+        """One hop may come before the eviction that takes the pod to its own place."""
+        pod, source = step.pod, int(self._state.node_of[step.pod])
+        if step.temporary and pod in self.hopped:
+            return Fault(index, pod, step.node, "the pod hopped before")
+        fault = self._evict(index, pod, source) or self._place(index, pod, step.node)
+        if fault is None and step.temporary:
+            self.evicted.discard(pod)
+            self.hopped.add(pod)
+        return fault
 
     def _evict(self, index: int, pod: int, node: int) -> Fault | None:
         if pod in self.evicted:
@@ -162,7 +172,10 @@ class _Replay:
         self._scheduler = Scheduler(self._state, self._profile)
 
     def left_behind(self, displaced: frozenset[int]) -> Fault | None:
-        """An evicted pod that does not run in the end."""
+        """An evicted pod that does not run in the end, or only where it was to stay for a while."""
+        for pod in sorted(self.hopped - self.evicted):
+            node = int(self._state.node_of[pod])
+            return Fault(AT_THE_END, pod, node, "the pod is still in its temporary place")
         for pod in sorted(self.evicted - displaced):
             if self._state.node_of[pod] < 0:
                 node = int(self._cluster.node_of[pod])

@@ -15,12 +15,14 @@ class Step:
     """One act; pods and nodes are indexes of the snapshot that the plan starts from.
 
     `node` is where an evicted pod runs, where a pod goes (place, move), or what is cordoned. A move
-    is an eviction whose replacement is placed at once.
+    is an eviction whose replacement is placed at once. A `temporary` move is a hop: the pod runs
+    there until a later move takes it on.
     """
 
     action: Action
     pod: int
     node: int
+    temporary: bool = False
 
     @classmethod
     def evict(cls, pod: int, node: int) -> Step:
@@ -36,6 +38,11 @@ class Step:
     def move(cls, pod: int, node: int) -> Step:
         """The pod is evicted, and its replacement bound to the node."""
         return cls("move", pod, node)
+
+    @classmethod
+    def hop(cls, pod: int, node: int) -> Step:
+        """The pod is moved to a node on which it stays only until its own place is free."""
+        return cls("move", pod, node, temporary=True)
 
     @classmethod
     def cordon(cls, node: int) -> Step:

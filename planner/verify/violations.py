@@ -158,10 +158,12 @@ def _off_limits(
 ) -> Iterator[Violation]:
     """Pods on nodes that a rule about nodes does not admit."""
     rules = NodeRules(running.cluster)
+    admitting: dict[int, tuple[BoolArray, bool]] = {}
     for group in running.cluster.groups:
-        pods, nodes = running.of(group.index)
-        if len(pods):
-            broken = ~admitted(rules, group.spec)[nodes]
+        nodes_in = admitted(rules, group.spec)
+        if not admitting.setdefault(id(nodes_in), (nodes_in, bool(nodes_in.all())))[1]:
+            pods, nodes = running.of(group.index)
+            broken = ~nodes_in[nodes]
             yield from _by_node(running.cluster, rule, group.index, pods[broken], nodes[broken])
 
 

@@ -32,9 +32,11 @@ class World:
     start: Where
     movable: frozenset[int]
     waiting: frozenset[int]
+    displaceable: frozenset[int] = frozenset()
+    """Those of the movable pods that may end without a node, and count as placed if they don't."""
 
     @classmethod
-    def of(cls, cluster: Cluster, *, rebalance: bool) -> World:
+    def of(cls, cluster: Cluster, *, rebalance: bool, preempt: bool = False) -> World:
         start = tuple(max(int(node), NOWHERE) for node in cluster.node_of)
         movable = {
             i
@@ -49,7 +51,24 @@ class World:
             and not pod.spec.scheduling_gates
             and pod.spec.scheduler_name == DEFAULT_SCHEDULER
         }
-        return cls(cluster.nodes, cluster.pods, start, frozenset(movable), frozenset(waiting))
+        highest = max((cluster.pods[i].priority for i in waiting), default=-(2**31))
+        displaceable = {
+            i
+            for i, pod in enumerate(cluster.pods)
+            if preempt
+            and start[i] >= 0
+            and pod.priority < highest
+            and not pod.terminating
+            and immovable(pod) != "mirror"
+        }
+        return cls(
+            cluster.nodes,
+            cluster.pods,
+            start,
+            frozenset(movable | displaceable),
+            frozenset(waiting),
+            frozenset(displaceable),
+        )
 
     def others(self, where: Where, pod: int) -> Iterator[tuple[Pod, Node]]:
         """Every other pod that has a node."""
@@ -278,14 +297,17 @@ State = tuple[Where, frozenset[int]]
 
 
 def reachable(world: World) -> dict[Where, int]:
-    """Every final placement in which all evicted pods run, with the fewest evictions to it."""
+    """Every final placement in which all evicted pods run, with the fewest evictions to it.
+
+    Only displaceable ones may be without a node.
+    """
     first: State = (world.start, frozenset())
     seen: set[State] = {first}
     open_states = [first]
     final: dict[Where, int] = {}
     while open_states:
         where, evicted = open_states.pop()
-        if all(where[pod] != NOWHERE for pod in evicted):
+        if all(where[pod] != NOWHERE for pod in evicted - world.displaceable):
             final[where] = min(len(evicted), final.get(where, len(evicted)))
         for state in _next(world, where, evicted):
             if state not in seen:
@@ -298,25 +320,36 @@ def _next(world: World, where: Where, evicted: frozenset[int]) -> Iterator[State
     for pod in world.movable - evicted:
         yield (*where[:pod], NOWHERE, *where[pod + 1 :]), evicted | {pod}
     for pod in world.waiting | evicted:
-        if where[pod] == NOWHERE:
+        comes_back = pod in world.waiting or world.pods[pod].owner is not None
+        if where[pod] == NOWHERE and comes_back:
             for node in range(len(world.nodes)):
                 if passes(world, where, pod, node):
                     yield (*where[:pod], node, *where[pod + 1 :]), evicted
 
 
-def placed(world: World, where: Where) -> tuple[int, ...]:
-    """Waiting pods that have a node, by priority from the top."""
-    levels = sorted({world.pods[pod].priority for pod in world.waiting}, reverse=True)
+def placed(world: World, where: Where, *, preempt: bool = False) -> tuple[int, ...]:
+    """Waiting pods with a node, by priority from the top; `preempt` counts movable ones, too."""
+    counted = world.waiting | world.movable if preempt else world.waiting
+    levels = sorted({world.pods[pod].priority for pod in counted}, reverse=True)
     return tuple(
-        sum(where[p] != NOWHERE for p in world.waiting if world.pods[p].priority == level)
+        sum(where[p] != NOWHERE for p in counted if world.pods[p].priority == level)
         for level in levels
     )
 
 
-def optimum(world: World) -> tuple[tuple[int, ...], int, int]:
-    """(placed by priority, violations, evictions) of the best final placement."""
+def optimum(
+    world: World, *, preempt: bool = False, steady: bool = True
+) -> tuple[tuple[int, ...], int, int]:
+    """(placed by priority, violations, evictions) of the best final placement.
+
+    Violations are nobody's aim if not `steady`.
+    """
     best = max(
-        (placed(world, where), -violations(world, where), -evictions)
+        (
+            placed(world, where, preempt=preempt),
+            -violations(world, where) if steady else 0,
+            -evictions,
+        )
         for where, evictions in reachable(world).items()
     )
     return best[0], -best[1], -best[2]

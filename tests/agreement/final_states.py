@@ -108,7 +108,7 @@ class _Judge:
             return None
         if not all(self._static(pod) for pod in self.landed) or not self._fits():
             return None
-        if not all(self._ports(pod) for pod in self.landed):
+        if not all(self._ports(pod) for pod in self.landed) or not self._only_waiting_ones_land():
             return None
         if not all(self._labelled(pod) for pod in self.landed):
             return None
@@ -128,19 +128,24 @@ class _Judge:
         """Per priority from the top; with --preempt those that run count too."""
         placed: Counter[int] = Counter()
         groups = self.cluster.groups
-        for g in {*self.problem.waiting, *self.problem.displaceable}:
+        preempt = self.problem.options.preempt
+        for g in self.problem.groups if preempt else self.problem.waiting:
             there = sum(n for (other, _), n in self.state.items() if other == g)
             before = sum(n for (other, _), n in self.now.items() if other == g)
-            base = 0 if self.problem.options.preempt else before
+            base = 0 if preempt else before
             placed[groups[g].priority] += there - base
         return [count for _, count in sorted(placed.items(), reverse=True)]
+
+    def _only_waiting_ones_land(self) -> bool:
+        """Of groups whose pods nobody brings back."""
+        landed = Counter(pod.group.index for pod in self.landed)
+        waiting = self.problem.waiting
+        return all(landed[g] <= len(waiting.get(g, ())) for g in self.problem.no_return)
 
     # Node rules
 
     def _static(self, pod: Present) -> bool:
         spec, node = pod.group.spec, self.cluster.nodes[pod.node]
-        if pod.group.index in self.problem.no_return:
-            return False
         if node.spec.unschedulable and not any(t.tolerates(CORDON) for t in spec.tolerations):
             return False
         taint = first_untolerated(node.spec.taints, spec.tolerations, HARD_EFFECTS)

@@ -47,6 +47,19 @@ def test_the_search_over_groups_finds_the_optimum_of_all_sequences_of_pods(
     assert not rebalance or found.value.violations == best[1]
 
 
+@settings(max_examples=USUAL)
+@given(seeds, st.booleans())
+def test_the_search_knows_who_may_lose_the_place(seed: int, rebalance: bool) -> None:
+    cluster = random_cluster(seed, nodes=4, pods=4)
+    options = SolveOptions(rebalance=rebalance, preempt=True)
+    world = World.of(cluster, rebalance=rebalance, preempt=True)
+    found = search(build_problem(cluster, options), PROFILE)
+    assert found.complete
+    best = brute_force.optimum(world, preempt=True, steady=rebalance)
+    assert (found.value.placed, found.value.cost) == (best[0], best[2])
+    assert not rebalance or found.value.violations == best[1]
+
+
 @given(clusters(nodes=5, pods=8), st.booleans())
 def test_the_steps_of_an_optimum_pass_the_checker_and_are_worth_what_is_said(
     cluster: Cluster, rebalance: bool

@@ -29,13 +29,16 @@ def test_solve_reaches_the_optimum_over_all_sequences(part: int) -> None:
 
 
 def _check(seed: int) -> None:
-    """Every fourth case only places; the others may move what runs."""
-    rebalance = seed % 4 != 0
+    """Every fourth case only places, the others may move what runs; every fifth may preempt."""
+    rebalance, preempt = seed % 4 != 0, seed % 5 == 0
     cluster = random_cluster(seed, nodes=3 + seed % 2, pods=5)
-    plan = make_plan(cluster, SolveOptions(rebalance=rebalance), PROFILE)
-    placed, excess, evictions = optimum(World.of(cluster, rebalance=rebalance))
+    plan = make_plan(cluster, SolveOptions(rebalance=rebalance, preempt=preempt), PROFILE)
+    world = World.of(cluster, rebalance=rebalance, preempt=preempt)
+    placed, excess, evictions = optimum(world, preempt=preempt, steady=rebalance)
     assert plan.status == "optimal", f"seed {seed}"
     assert _placed(plan) == placed, f"seed {seed}"
+    if preempt and not rebalance:
+        assert _level(plan, "moves") == evictions, f"seed {seed}"
     if rebalance:
         levels = (_level(plan, "excess"), _level(plan, "moves"))
         assert levels == (excess, evictions), f"seed {seed}"

@@ -55,4 +55,9 @@ def _workload(rng: np.random.Generator) -> Workload:
 
 def rebalancing(cluster: Cluster) -> Problem:
     """The problem with everything movable that may move."""
-    return build_problem(cluster, SolveOptions(rebalance=True, time_limit=20.0))
+    return limited(cluster, 20.0)
+
+
+def limited(cluster: Cluster, seconds: float) -> Problem:
+    """The same with a limit of its own."""
+    return build_problem(cluster, SolveOptions(rebalance=True, time_limit=seconds))

@@ -192,7 +192,8 @@ def test_active_groups_alone_reach_what_all_groups_reach(monkeypatch: pytest.Mon
 def test_groups_in_the_way_get_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "SMALL", 0)
     nodes = [node("n1", "a", cpu="2"), node("n2", "a", cpu="1")]
-    found = solved(nodes, workload("low", "n1"), workload("big", "", cpu="2"), rebalance=True)
+    low = workload("low", "n1", constraints=(spread(app="low"),))
+    found = solved(nodes, low, workload("big", "", cpu="2"), rebalance=True)
     assert (values(found)["placed 0"], values(found)["moves"]) == (1, 1)
     assert found.statistics.widened
     assert found.status == "optimal"

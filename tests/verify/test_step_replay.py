@@ -116,3 +116,18 @@ def test_a_selector_that_asks_for_the_zone_of_pods_raises_a_doubt() -> None:
     (doubt,) = check_steps(built, [Step.place(0, 0)], PROFILE).doubts
     assert ZONE in doubt
     assert check_steps(built, [], PROFILE).doubts == ()
+
+
+def test_a_pod_that_hops_is_evicted_twice_and_must_go_on() -> None:
+    built = cluster([node("n1"), node("n2"), node("n3")], pods("n1"))
+    checked = check_steps(built, [Step.hop(0, 2), Step.move(0, 1)], PROFILE)
+    assert checked.good
+    assert (checked.evictions, checked.after.node_of.tolist()) == (2, [1])
+    (fault,) = check_steps(built, [Step.hop(0, 2)], PROFILE).faults
+    assert fault.reason == "the pod is still in its temporary place"
+    for steps, reason in (
+        ([Step.hop(0, 2), Step.hop(0, 1)], "the pod hopped before"),
+        ([Step.hop(0, 2), Step.move(0, 1), Step.move(0, 0)], "the pod was evicted before"),
+    ):
+        (fault,) = check_steps(built, steps, PROFILE).faults
+        assert fault.reason == reason

@@ -86,7 +86,10 @@ class _FitFilter(Filter):
         self._request = state.requests[group.index, self._columns]
         self._bits = 2 << np.arange(len(columns), dtype=np.int64)
         self._unresolvable = 2 << len(columns)
-        self._verdicts = self._judge(state.all_nodes)
+        self._asked: list[tuple[int, int, int]] = list(
+            zip(self._bits.tolist(), self._columns.tolist(), self._request.tolist(), strict=True)
+        )
+        self._verdicts: IntArray | None = None
 
     def _judge(self, nodes: IntArray) -> IntArray:
         """Per resource: requested > allocatable - used."""
@@ -101,7 +104,9 @@ class _FitFilter(Filter):
         return judged
 
     def verdicts(self) -> IntArray:
-        """All nodes."""
+        """All nodes, judged when somebody asks for the first time."""
+        if self._verdicts is None:
+            self._verdicts = self._judge(self._state.all_nodes)
         return self._verdicts
 
     def status(self, verdict: int) -> Status:
@@ -117,11 +122,19 @@ class _FitFilter(Filter):
 
     def apply(self, changes: Changes) -> None:
         """Only the nodes that changed are judged again."""
-        self._verdicts[changes.touched] = self._judge(changes.touched)
+        if self._verdicts is not None:
+            self._verdicts[changes.touched] = self._judge(changes.touched)
 
     def verdict_at(self, node: int) -> int:
-        """Judged by what the state says now, which may be a what-if."""
-        return int(self._judge(np.array([node]))[0])
+        """Judged by what the state says now, which may be a what-if; `_judge` in plain numbers."""
+        allocatable: list[int] = self._state.cluster.resources.allocatable[node].tolist()
+        used: list[int] = self._state.used[node].tolist()
+        verdict = int(used[self._pods] + 1 > allocatable[self._pods])
+        for bit, column, request in self._asked:
+            offered = allocatable[column]
+            if request > offered - used[column]:
+                verdict |= bit | (self._unresolvable if request > offered else 0)
+        return verdict
 
     def dry_run(self, change: Change) -> None:
         """The state counts along."""

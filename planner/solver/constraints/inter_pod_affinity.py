@@ -24,6 +24,7 @@ import numpy as np
 
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import NO_DOMAIN, IntArray
+from planner.solver.cells import NONE
 from planner.solver.constraints.inter_pod_affinity_terms import (
     Term,
     apart,
@@ -34,7 +35,7 @@ from planner.solver.exclusion import Side
 from planner.solver.exclusion import alone as keep_alone
 from planner.solver.exclusion import apart as keep_apart
 from planner.solver.linear import Linear
-from planner.solver.model import NONE, Model
+from planner.solver.model import Model
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,15 +63,14 @@ class _Wishes:
 
 def add(model: Model) -> list[Broken]:
     """Both kinds of required terms, in both directions."""
-    with model.rule("InterPodAffinity"):
-        broken = [
-            each
-            for term in apart(model.problem.cluster, model.present)
-            for each in _add_apart(model, term)
-        ]
-        for wishes in _classes(model):
+    broken: list[Broken] = []
+    for term in apart(model.problem.cluster, model.present):
+        with model.rule(f"InterPodAffinity apart {term.group} {term.index}"):
+            broken += _add_apart(model, term)
+    for wishes in _classes(model):
+        with model.rule(f"InterPodAffinity near {wishes.members[0]}"):
             _add_near(model, wishes)
-            broken += wishes.broken
+        broken += wishes.broken
     return broken
 
 

@@ -13,14 +13,15 @@ from collections import defaultdict
 
 import numpy as np
 
+from planner.solver.cells import NONE
 from planner.solver.linear import Linear
-from planner.solver.model import NONE, Model
+from planner.solver.model import Model
 
 
 def add(model: Model) -> None:
     """One row per node and resource that could run short."""
-    with model.rule("NodeResourcesFit"):
-        for resource in range(len(model.problem.cluster.resources.names)):
+    for resource, name in enumerate(model.problem.cluster.resources.names):
+        with model.rule(f"NodeResourcesFit {name}"):
             _add_resource(model, resource)
 
 

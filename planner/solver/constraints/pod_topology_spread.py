@@ -99,11 +99,11 @@ def _lowest(model: Model, counts: list[Linear]) -> Linear:
 def add(model: Model, spreads: list[Spread]) -> list[Broken]:
     """The rule for landings; with --relax it may be broken, at a price."""
     broken: list[Broken] = []
-    with model.rule("PodTopologySpread"):
-        for spread in spreads:
-            landing = _landing(model, spread.constraint)
-            if not any(each.vars for each in landing):
-                continue
+    for number, spread in enumerate(spreads):
+        landing = _landing(model, spread.constraint)
+        if not any(each.vars for each in landing):
+            continue
+        with model.rule(f"PodTopologySpread {number}"):
             if model.problem.options.judged == "moment":
                 _at_the_moment(model, spread, landing)
                 continue

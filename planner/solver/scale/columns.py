@@ -16,6 +16,7 @@ from ortools.math_opt.python import mathopt  # type: ignore[import-untyped]  # s
 
 from planner.solver.scale.bundles import UNIT
 from planner.solver.scale.prices import Market, Prices
+from planner.solver.scale.program import cost_of
 from planner.solver.scale.task import Task
 from planner.solver.scale.work import Work
 
@@ -45,6 +46,8 @@ class Master:
     landing: dict[tuple[int, int], mathopt.LinearConstraint] = field(default_factory=dict)
     leaving: list[mathopt.LinearConstraint] = field(default_factory=list)
     whole: list[mathopt.Variable] = field(default_factory=list)
+    spent: float = 0.0
+    """Seconds of all that was solved, counted in iterations."""
 
     def __post_init__(self) -> None:
         pairs = self.market.room.pairs.all
@@ -119,6 +122,7 @@ class Master:
     def prices(self, solver: mathopt.IncrementalSolver) -> tuple[float, Prices]:
         """The linear optimum and its duals as whole numbers of units."""
         result = solver.solve()
+        self.spent += cost_of(self.model, result)
         duals = result.dual_values()
         pay = [np.zeros(size.domains, np.int64) for size in self.market.big]
         for (h, domain), row in self.landing.items():
@@ -132,6 +136,7 @@ class Master:
             variable.integer = True
         parameters = mathopt.SolveParameters(node_limit=int(10 * effort))
         result = mathopt.solve(self.model, mathopt.SolverType.HIGHS, params=parameters)
+        self.spent += cost_of(self.model, result)
         for variable in self.whole:
             variable.integer = False
         if not result.has_primal_feasible_solution():

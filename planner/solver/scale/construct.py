@@ -16,6 +16,8 @@ from planner.solver.scale.relief import relieve
 from planner.solver.scale.task import Task
 from planner.solver.scale.work import Work
 
+FILLS: tuple[Fill, ...] = ("spread", "pack")
+
 
 @dataclass(frozen=True)
 class Score:
@@ -127,17 +129,17 @@ def _in_hand(work: Work) -> list[Task]:
 
 def construct(fresh: Work) -> Work:
     """The plain way, emptiest nodes first, then fullest; the careful one where both get stuck."""
-    plain = fresh.copy()
-    realise(plain, "spread")
-    if not score(plain).open:
-        return plain
-    packed = fresh.copy()
-    realise(packed, "pack")
-    if not score(packed).open:
-        return packed
-    settled = packed.copy()
+    found: list[tuple[Score, Work]] = []
+    for fill in FILLS:
+        work = fresh.copy()
+        realise(work, fill)
+        found.append((score(work), work))
+        if not found[-1][0].open:
+            return work
+    settled = found[-1][1].copy()
     settle(settled, Table.of(settled), "pack")
-    return min((careful(fresh), plain, packed, settled), key=lambda work: score(work).key)
+    found = [(score(work), work) for work in (careful(fresh), settled)] + found
+    return min(found, key=lambda each: each[0].key)[1]
 
 
 def opened(fresh: Work) -> Work:

@@ -7,7 +7,6 @@ and landings first, everything else as in the greedy step.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,8 +16,9 @@ from planner.cluster.topology import IntArray
 from planner.solver.scale.bundles import UNIT, Bundles
 from planner.solver.scale.classes import sizes_of
 from planner.solver.scale.columns import Column, Master
-from planner.solver.scale.construct import opened, score, settle
+from planner.solver.scale.construct import opened, settle
 from planner.solver.scale.holes import Table
+from planner.solver.scale.incumbent import Incumbent
 from planner.solver.scale.opening import carry_out
 from planner.solver.scale.prices import (
     Market,
@@ -37,31 +37,32 @@ from planner.solver.scale.work import Work
 
 ROUNDS = 30
 PROMOTIONS = 4
+ROUND = 4e-7
+"""Seconds that a round spends on a state and class."""
+SETTLED = 1e-3
+"""Seconds for each group that a state made from columns takes."""
 CHEAPEST = 60
 """Columns added per class and round."""
 SMALLEST = 1 / 12
 """Pods below this share of the largest node they may be on are never big."""
-Tell = Callable[[Work, int], None]
 
 
-def improve(fresh: Work, work: Work, bound: int, limit: float, tell: Tell) -> tuple[Work, int]:
-    """A state at least as good, and a bound at least as high."""
+def improve(fresh: Work, best: Incumbent) -> None:
+    """Better states and higher bounds, until they meet or the time is over."""
     big = big_tasks(fresh)
     promoted: list[Task] = []
     for _ in range(PROMOTIONS if big else 0):
         room = room_of(fresh, {task.group for task in (*big, *promoted)})
         market = market_of(fresh, room, sizes_of(fresh, big, promoted))
-        search = _Search(fresh, market, work, bound, tell)
+        search = _Search(fresh, market, best)
         search.generate()
-        stuck = search.complete(limit) if search.open else []
-        work, bound = search.best, search.bound
+        stuck = search.complete() if best.open else []
         more = _promotion(fresh, big, promoted, stuck)
-        if not search.open or len(more) == len(promoted):
+        if not best.open or len(more) == len(promoted) or best.clock.over:
             break
         promoted = more
-    if score(work).open or score(work).moves > bound:
-        work = min((work, opened(fresh)), key=lambda w: score(w).key)
-    return work, bound
+    if best.open and not best.clock.over:
+        best.offer(opened(fresh))
 
 
 def _promotion(fresh: Work, big: list[Task], promoted: list[Task], stuck: list[Task]) -> list[Task]:
@@ -103,27 +104,29 @@ class _Search:
 
     fresh: Work
     market: Market
-    best: Work
-    bound: int
-    tell: Tell
+    best: Incumbent
     master: Master = field(init=False)
 
     def __post_init__(self) -> None:
         self.master = Master(self.fresh, self.market)
-
-    @property
-    def open(self) -> bool:
-        """Whether value and bound still differ."""
-        found = score(self.best)
-        return found.open or found.moves > self.bound
 
     def generate(self) -> None:
         """Prices and columns until no column is worth adding."""
         solver = mathopt.IncrementalSolver(self.master.model, mathopt.SolverType.GLOP)
         for _ in range(ROUNDS):
             _, prices = self.master.prices(solver)
-            if not self._round(prices) or not self.open:
+            self._charge(self._cost())
+            self.best.report()
+            if not self._round(prices) or not self.best.open or self.best.clock.over:
                 return
+
+    def _charge(self, seconds: float) -> None:
+        self.best.clock.spent += seconds + self.master.spent
+        self.master.spent = 0.0
+
+    def _cost(self) -> float:
+        """Seconds of a round: all states are looked at for each class."""
+        return ROUND * len(self.market.room.node) * (1 + len(self.market.big))
 
     def _round(self, prices: Prices) -> bool:
         """One bound and its columns; False if there are none."""
@@ -132,9 +135,7 @@ class _Search:
         together = several(self.market, prices, paid)
         nodes = np.minimum(alone, together.value)
         total = int(nodes.sum()) + groups_value(self.fresh, self.market, prices)
-        if -(-total // UNIT) > self.bound:
-            self.bound = -(-total // UNIT)
-            self.tell(self.best, self.bound)
+        self.best.prove_moves(-(-total // UNIT))
         added = sum(self._cheapest(prices, h, paid) for h in range(len(self.market.big)))
         return bool(added + self._bundles(together, alone))
 
@@ -167,9 +168,10 @@ class _Search:
                 added += self.master.add(Column(node, int(state[0]), lands, evictions))
         return added
 
-    def complete(self, limit: float) -> list[Task]:
+    def complete(self) -> list[Task]:
         """A state from whole columns; the tasks that found no room without further evictions."""
-        columns = self.master.choose(limit / 4)
+        columns = self.master.choose(self.best.clock.left / 4)
+        self._charge(SETTLED * len(self.fresh.tasks))
         if columns is None:
             return []
         work = self.fresh.copy()
@@ -179,7 +181,5 @@ class _Search:
         for task in active(work):
             depart(work, task)
         stuck = settle(work, Table.of(work), "pack")
-        if score(work).key < score(self.best).key:
-            self.best = work
-            self.tell(work, self.bound)
+        self.best.offer(work)
         return stuck

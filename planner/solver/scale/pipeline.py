@@ -1,30 +1,40 @@
 """The way through a large problem: bound, realisation, certificate, and models only if needed.
 
 Placed pods are bounded by what waits, excess by 0, moves by the closed form or, where that is not
-reached, by prices on room (see `prices`). The bound on moves holds for states that place everything
-and leave no excess; where the result does not, nothing is claimed about moves. Groups beyond the
-reach of this path are decided by the exact core after the others have found their places.
+reached, by prices on room (see `prices`); all of that is computed in integers. A gap that is left
+is narrowed by exact repair: windows around evictions that nobody asked for, and then, if there are
+not too many cells, one over all nodes. Its floating-point bounds only say when to stop. A bound on
+moves holds for states that reach the bounds of the levels before; where the result does not,
+nothing is claimed about moves. Groups beyond the reach of this path are decided by the exact core
+after the others have found their places.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from planner.cluster.topology import IntArray
 from planner.solver.bounds import move_bounds, total_bound
+from planner.solver.interrupts import interruptible
 from planner.solver.notes import notes_on
 from planner.solver.problem import Cell, Problem
-from planner.solver.scale.construct import construct, excess_of, score
-from planner.solver.scale.improve import improve
+from planner.solver.scale.construct import Score, construct, excess_of, score
+from planner.solver.scale.incumbent import Clock, Incumbent
 from planner.solver.scale.work import Work, start
 from planner.solver.search import Progress, Report, cell_count, silent, solve
 from planner.solver.solution import Level, Solution, Statistics
 
 EXACT_CELLS = 20_000
-"""Groups beyond reach go to the exact core together, unless they have more cells than this."""
+"""Up to this many cells all nodes are repaired at once, and groups beyond reach are decided."""
+
+NOT_WEIGHED = "preferences are not weighed at this size"
+
+SHARE = 0.2
+"""The part of the time that windows get where all nodes can be repaired at once after them."""
 
 
 def understands(problem: Problem) -> bool:
@@ -39,57 +49,102 @@ def solve_at_scale(problem: Problem, *, report: Report = silent) -> Solution:
     begin = time.monotonic()
     fresh = start(problem)
     work = construct(fresh)
-    bound = sum(task.bound for task in fresh.tasks.values())
-    _tell(report, work, bound, begin)
-    others = _others(problem, work)
-    if problem.movable and (score(work).open or score(work).moves > bound):
-        work, bound = improve(
-            fresh, work, bound, problem.options.time_limit, lambda w, b: _tell(report, w, b, begin)
-        )
-    return _solution(problem, work, bound, others, time.monotonic() - begin)
+    found = score(work)
+    none = tuple(0 for _ in found.unplaced)
+    least = Score(0, none, 0, sum(task.bound for task in fresh.tasks.values()))
+    clock = Clock(problem.options.time_limit)
+    best = Incumbent(work, found, least, clock, _Teller(report, begin))
+    interrupted = bool(problem.movable) and best.open and not _close(problem, fresh, best)
+    return _solution(problem, best, interrupted, time.monotonic() - begin)
 
 
-def _tell(report: Report, work: Work, bound: int, begin: float) -> None:
-    report(Progress("moves", score(work).moves, bound, time.monotonic() - begin))
+def _close(problem: Problem, fresh: Work, best: Incumbent) -> bool:
+    """From a state and a bound that differ to ones that meet; False if Ctrl-C came in between."""
+    from planner.solver.scale.improve import improve
+    from planner.solver.scale.neighbourhoods import repair_around
+    from planner.solver.scale.repair import repair_all
+
+    small = cell_count(problem) <= EXACT_CELLS
+    before = None
+    try:
+        with interruptible():
+            improve(fresh, best)
+            while best.open and not best.clock.over and best.best != before:
+                before = best.best
+                repair_around(fresh, best, best.clock.left * (SHARE if small else 1))
+                if small:
+                    repair_all(fresh, best)
+    except KeyboardInterrupt:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class _Teller:
+    """Says how far the first level has come that is still open."""
+
+    report: Report
+    begin: float
+
+    def __call__(self, best: Score, least: Score) -> None:
+        level, value, bound = "moves", best.moves, least.moves
+        if best.excess > least.excess:
+            level, value, bound = "excess", best.excess, least.excess
+        if sum(best.unplaced) > sum(least.unplaced):
+            level, value, bound = "unplaced", sum(best.unplaced), sum(least.unplaced)
+        self.report(Progress(level, value, bound, time.monotonic() - self.begin))
 
 
 def _others(problem: Problem, work: Work) -> frozenset[int]:
     return frozenset(g for g in problem.groups if g not in work.tasks)
 
 
-def _solution(
-    problem: Problem, work: Work, bound: int, others: frozenset[int], seconds: float
-) -> Solution:
+def _solution(problem: Problem, best: Incumbent, interrupted: bool, seconds: float) -> Solution:
+    work, others = best.work, _others(problem, best.work)
     counts = {
         (task.group, node): count
         for task in work.tasks.values()
-        for node, count in task.now.items()
+        for node, count in sorted(task.now.items())
         if count
     }
     unplaced = {task.group: task.hand for task in work.tasks.values() if task.hand}
-    statistics = Statistics(cells=len(counts), seconds=seconds)
-    rest = _rest(problem, counts, others)
-    counts.update(rest.counts)
+    spent = best.clock.spent
+    statistics = Statistics(cells=len(counts), seconds=seconds, deterministic_time=spent)
+    rest = _rest(problem, counts, others, interrupted)
+    if rest.counts:
+        counts = dict(sorted({**counts, **rest.counts}.items()))
     unplaced.update(rest.unplaced)
-    levels = _levels(problem, work, bound, counts, unplaced, others, rest)
+    levels = _levels(problem, best, counts, unplaced, others, rest)
     proven = all(level.proven for level in levels)
     return Solution(
         status="optimal" if proven else "feasible",
-        counts=dict(sorted(counts.items())),
+        counts=counts,
         unplaced=dict(sorted(unplaced.items())),
         levels=levels,
-        notes=(*notes_on(problem, {}), "preferences are not weighed at this size"),
+        notes=(*notes_on(problem, {}), *_expected(best), NOT_WEIGHED),
         statistics=statistics,
-        interrupted=rest.interrupted,
+        interrupted=interrupted or rest.interrupted,
     )
 
 
-def _rest(problem: Problem, counts: dict[Cell, int], others: frozenset[int]) -> Solution:
+def _expected(best: Incumbent) -> Iterator[str]:
+    """What the search by HiGHS says beyond the proof; not to be taken for one."""
+    if best.least.key == best.certain.key or best.open:
+        return
+    yield (
+        "a search in floating-point arithmetic (HiGHS) came to its end without anything better, "
+        "which is no proof"
+    )
+
+
+def _rest(
+    problem: Problem, counts: dict[Cell, int], others: frozenset[int], interrupted: bool
+) -> Solution:
     """What the exact core makes of the groups beyond reach, everybody else being in place."""
     stay = {cell: len(pods) for cell, pods in problem.movable.items() if cell[0] in others}
     waiting = {g: pods for g, pods in problem.waiting.items() if g in others}
     nothing = Solution("feasible", stay, {g: len(pods) for g, pods in waiting.items()})
-    if not others:
+    if not others or interrupted:
         return nothing
     used, fixed, everyone = _settled(problem, counts)
     part = replace(
@@ -124,8 +179,7 @@ def _settled(
 
 def _levels(
     problem: Problem,
-    work: Work,
-    bound: int,
+    best: Incumbent,
     counts: dict[Cell, int],
     unplaced: dict[int, int],
     others: frozenset[int],
@@ -137,18 +191,30 @@ def _levels(
         chosen = [g for g in problem.waiting if groups[g].priority == priority]
         wanted = sum(len(problem.waiting[g]) for g in chosen)
         missing = sum(unplaced.get(g, 0) for g in chosen)
-        levels.append(Level(f"placed {priority}", "placed", wanted - missing, wanted))
+        most = wanted - (0 if others else _missing(best, priority))
+        levels.append(Level(f"placed {priority}", "placed", wanted - missing, most))
     if not problem.options.rebalance:
         return tuple(levels)
     remaining = rest.level("excess")
-    excess = sum(map(excess_of, work.tasks.values()))
+    excess = sum(map(excess_of, best.work.tasks.values()))
     if others:
         excess = remaining.value if remaining is not None else excess + _unknown(problem, counts)
-    levels.append(Level("excess", "excess", excess, 0))
-    moved = sum(max(0, len(pods) - counts.get(cell, 0)) for cell, pods in problem.movable.items())
-    if excess or unplaced:
-        return (*levels, Level("moves", "moves", moved, 0))
-    return (*levels, Level("moves", "moves", moved, bound + _bound_of(problem, others)))
+    levels.append(Level("excess", "excess", excess, 0 if others else best.certain.excess))
+    moved = _moved(problem, counts) if others else best.best.moves
+    met = all(level.proven for level in levels)
+    bound = best.certain.moves + _bound_of(problem, others) if met else 0
+    return (*levels, Level("moves", "moves", moved, bound))
+
+
+def _moved(problem: Problem, counts: dict[Cell, int]) -> int:
+    return sum(max(0, len(pods) - counts.get(cell, 0)) for cell, pods in problem.movable.items())
+
+
+def _missing(best: Incumbent, priority: int) -> int:
+    """Pods of the priority that no state places, if those before it are placed as far as can be."""
+    waiting = {task.priority for task in best.work.tasks.values() if task.waiting}
+    found = dict(zip(sorted(waiting, reverse=True), best.certain.unplaced, strict=True))
+    return found.get(priority, 0)
 
 
 def _bound_of(problem: Problem, others: frozenset[int]) -> int:

@@ -8,6 +8,7 @@ at once makes room for several.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.cluster.node_rules import BoolArray
 from planner.solver.scale.holes import admissible
@@ -33,7 +34,7 @@ def relieve(work: Work, task: Task) -> None:
 def _send_away(work: Work, task: Task, open_: BoolArray) -> bool:
     """The largest pod on these nodes that has room elsewhere and whose room is enough."""
     cells = np.flatnonzero((work.left > 0) & open_[work.cells.node])
-    sizes = np.array([_size(work, int(g)) for g in work.cells.group[cells]])
+    sizes = _sizes(work)[work.cells.group[cells]]
     for cell in cells[np.lexsort((cells, -sizes))][:TRIES].tolist():
         other, node = work.tasks.get(int(work.cells.group[cell])), int(work.cells.node[cell])
         if other is None or other is task or other.hand:
@@ -46,8 +47,12 @@ def _send_away(work: Work, task: Task, open_: BoolArray) -> bool:
     return False
 
 
-def _size(work: Work, group: int) -> float:
-    return work.tasks[group].size if group in work.tasks else 0.0
+def _sizes(work: Work) -> NDArray[np.float64]:
+    """By group; 0 for those that were left aside."""
+    found = np.zeros(len(work.problem.cluster.groups))
+    for group, task in work.tasks.items():
+        found[group] = task.size
+    return found
 
 
 def _moved(work: Work, other: Task, node: int, avoid: BoolArray) -> bool:

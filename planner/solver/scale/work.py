@@ -102,6 +102,17 @@ class Work:
         self.left[self.cells.index[task.group, node]] += pods
         self._change(task, node, pods)
 
+    def restate(self, task: Task, change: Mapping[int, int]) -> None:
+        """Puts a group where it was at first, but for the change; the difference is in hand."""
+        for node in sorted({*task.start, *task.now, *change}):
+            pods = task.start.get(node, 0) + change.get(node, 0)
+            more = pods - task.now.get(node, 0)
+            if more:
+                cell = self.cells.index.get((task.group, node))
+                if cell is not None:
+                    self.left[cell] = min(pods, task.start[node])
+                self._change(task, node, more)
+
     def _change(self, task: Task, node: int, pods: int) -> None:
         self.touched.add(task.group)
         task.now[node] = task.now.get(node, 0) + pods

@@ -1,0 +1,7 @@
+"""Packing: problems in which nothing but room decides, solved apart.
+
+Where no rule looks at other pods, a final state is legal if every node has room for what it holds,
+and every legal state can be reached: evict what leaves, then place. So placing pods by priority is
+vector bin packing. Walks find good packings in milliseconds, sums over all nodes bound them, and a
+model without any memory of who was where decides the small ones.
+"""

@@ -1,0 +1,79 @@
+"""How many pods of a priority can be placed at the most, by sums over all nodes.
+
+For any weights of the resources, the weighted requests of what is placed are at most the weighted
+room of all nodes. So, with the lightest pods first, no more fit than these sums allow; the least
+over several weights holds. Sizes are rounded down and room is rounded up where numbers are scaled.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from planner.cluster.topology import IntArray
+from planner.solver.packing.stock import Stock
+
+_SCALE = 2**40
+_STEPS = 16
+"""Weights of two resources add up to this."""
+
+
+def ceiling(stock: Stock, placed: tuple[int, ...], rank: int) -> int:
+    """An upper bound for one priority, given how many pods of those above it are placed."""
+    mine = np.flatnonzero(stock.rank == rank)
+    best = int(stock.total[mine].sum())
+    size, room = _scaled(stock, rank)
+    for weights in _weights(size.shape[1]):
+        weighed, left = size @ weights, int(room @ weights)
+        for above in range(rank):
+            left -= _lightest(stock, weighed, above, placed[above])
+        below = np.flatnonzero(stock.rank > rank)
+        left -= int((weighed[below] * stock.least[below]).sum())
+        best = min(best, _most(stock, weighed, mine, left))
+    return best
+
+
+def _scaled(stock: Stock, rank: int) -> tuple[IntArray, IntArray]:
+    """Sizes and the room of all nodes together, each resource in shares of what there is.
+
+    Resources of which there is enough for everybody down to this rank say nothing.
+    """
+    together = stock.room.sum(axis=0)
+    pods = np.where(stock.rank <= rank, stock.total, stock.least)
+    short = np.flatnonzero(stock.size.T @ pods > together)
+    size, room = stock.size[:, short], together[short]
+    for r, offered in enumerate(room.tolist()):
+        unit = max(1, offered)
+        size[:, r] = [min(s * _SCALE // unit, _SCALE) for s in size[:, r].tolist()]
+        room[r] = -(-offered * _SCALE // unit)
+    return size, room
+
+
+def _weights(resources: int) -> list[IntArray]:
+    """Each resource alone, and mixtures of two."""
+    found = list(np.eye(resources, dtype=np.int64))
+    for one, other in combinations(range(resources), 2):
+        for step in range(1, _STEPS):
+            mixed = np.zeros(resources, np.int64)
+            mixed[[one, other]] = step, _STEPS - step
+            found.append(mixed)
+    return found
+
+
+def _spread_out(stock: Stock, weighed: IntArray, groups: IntArray) -> tuple[IntArray, int, int]:
+    """What the pods that may be left out weigh, lightest first; how many must be in, and theirs."""
+    free = np.repeat(weighed[groups], (stock.total - stock.least)[groups])
+    forced = stock.least[groups]
+    return np.sort(free), int(forced.sum()), int((weighed[groups] * forced).sum())
+
+
+def _lightest(stock: Stock, weighed: IntArray, rank: int, placed: int) -> int:
+    """The least that so many pods of a priority weigh."""
+    free, count, weight = _spread_out(stock, weighed, np.flatnonzero(stock.rank == rank))
+    return weight + int(free[: placed - count].sum())
+
+
+def _most(stock: Stock, weighed: IntArray, groups: IntArray, left: int) -> int:
+    free, count, weight = _spread_out(stock, weighed, groups)
+    return count + int(np.searchsorted(np.cumsum(free), left - weight, side="right"))

@@ -1,0 +1,164 @@
+"""A mixed-integer program as arrays, solved by HiGHS; nothing here is asked pod by pod.
+
+HiGHS computes in floating point. Its solutions are rounded and judged exactly by whoever uses them.
+Its bounds say when to stop looking, and nothing is called optimal for them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from datetime import timedelta
+from threading import Thread
+
+import numpy as np
+from numpy.typing import NDArray
+from ortools.math_opt import model_pb2  # type: ignore[import-untyped]  # ships no types
+from ortools.math_opt.python import mathopt  # type: ignore[import-untyped]  # ships no types
+
+from planner.cluster.topology import IntArray
+
+SAFE = 1e-4
+"""How far above a whole number a bound of HiGHS may be and still mean it."""
+EACH = 6e-8
+"""Seconds of an iteration for each column."""
+BUILT = 2e-5
+"""Seconds for each column before anything is solved."""
+NODES = 1e5
+"""Nodes of the search tree in a second, times columns."""
+FUSE = 4.0
+"""Real seconds for each second of the limit."""
+FREE = float("inf")
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """Whole values of all columns, if a solution was found; `bound` holds for every solution."""
+
+    values: IntArray | None
+    bound: int
+    complete: bool
+    """Whether the search came to its end."""
+    spent: float
+    """What it took, in about seconds; the same for the same program."""
+
+
+@dataclass(eq=False)
+class Program:
+    """Whole columns within rows."""
+
+    _columns: list[tuple[IntArray, IntArray]] = field(default_factory=list)
+    _rows: list[tuple[FloatArray, FloatArray]] = field(default_factory=list)
+    _entries: list[tuple[IntArray, IntArray, IntArray]] = field(default_factory=list)
+    columns: int = 0
+    rows: int = 0
+
+    def add_columns(self, lower: IntArray, upper: IntArray) -> IntArray:
+        """So many columns; their numbers."""
+        self._columns.append((lower, upper))
+        self.columns += len(upper)
+        return np.arange(self.columns - len(upper), self.columns)
+
+    def add_rows(self, lower: FloatArray, upper: FloatArray) -> IntArray:
+        """Rows without entries yet; their numbers."""
+        self._rows.append((lower, upper))
+        self.rows += len(lower)
+        return np.arange(self.rows - len(lower), self.rows)
+
+    def enter(self, rows: IntArray, columns: IntArray, amount: IntArray | int) -> None:
+        """Coefficients; those of the same row and column add up."""
+        shape = columns.shape
+        self._entries.append(
+            (np.broadcast_to(rows, shape), columns, np.broadcast_to(np.asarray(amount), shape))
+        )
+
+    def at_most(self, columns: IntArray, most: int) -> None:
+        """One row: the sum of these columns."""
+        row = self.add_rows(np.array([-FREE]), np.array([float(most)]))
+        self.enter(row, columns, 1)
+
+    def at_least(self, columns: IntArray, least: int) -> None:
+        """One row: the sum of these columns."""
+        row = self.add_rows(np.array([float(least)]), np.array([FREE]))
+        self.enter(row, columns, 1)
+
+    def minimise(self, columns: IntArray, seconds: float, *, sign: int = 1) -> Optimum:
+        """The least sum of some columns (the most with sign -1).
+
+        The search stops after a number of nodes of its tree, which repeats exactly. Nodes of a hard
+        program can take much longer than others, so there is an end to real time as well.
+        """
+        if not self.columns:
+            return Optimum(np.empty(0, np.int64), 0, complete=True, spent=0.0)
+        model = mathopt.Model.from_model_proto(self._proto(columns, sign))
+        limits = mathopt.SolveParameters(
+            node_limit=max(1, int(NODES * seconds / self.columns)),
+            time_limit=timedelta(seconds=1 + FUSE * seconds),
+        )
+        highs = mathopt.SolverType.HIGHS
+        return _optimum(model, _abandonable(lambda: mathopt.solve(model, highs, params=limits)))
+
+    def _proto(self, paid: IntArray, sign: int) -> model_pb2.ModelProto:
+        lower, upper = (np.concatenate(part) for part in zip(*self._columns, strict=True))
+        proto = model_pb2.ModelProto()
+        proto.variables.ids.extend(range(self.columns))
+        proto.variables.lower_bounds.extend(lower.astype(float).tolist())
+        proto.variables.upper_bounds.extend(upper.astype(float).tolist())
+        proto.variables.integers.extend([True] * self.columns)
+        cost = proto.objective.linear_coefficients
+        cost.ids.extend(np.sort(paid).tolist())
+        cost.values.extend([float(sign)] * len(paid))
+        if self.rows:
+            self._enter_rows(proto)
+        return proto
+
+    def _enter_rows(self, proto: model_pb2.ModelProto) -> None:
+        lower, upper = (np.concatenate(part) for part in zip(*self._rows, strict=True))
+        proto.linear_constraints.ids.extend(range(self.rows))
+        proto.linear_constraints.lower_bounds.extend(lower.tolist())
+        proto.linear_constraints.upper_bounds.extend(upper.tolist())
+        row, column, amount = (np.concatenate(part) for part in zip(*self._entries, strict=True))
+        place, at = np.unique(row * self.columns + column, return_inverse=True)
+        total = np.bincount(at.reshape(-1), amount, minlength=len(place))
+        place, total = place[total != 0], total[total != 0]
+        matrix = proto.linear_constraint_matrix
+        matrix.row_ids.extend((place // self.columns).tolist())
+        matrix.column_ids.extend((place % self.columns).tolist())
+        matrix.coefficients.extend(total.tolist())
+
+
+def cost_of(model: mathopt.Model, result: mathopt.SolveResult) -> float:
+    """About the seconds that it took to make and solve a model; the same every time."""
+    iterations: int = result.solve_stats.simplex_iterations
+    columns: int = model.get_num_variables()
+    return columns * (BUILT + EACH * iterations)
+
+
+def _optimum(model: mathopt.Model, result: mathopt.SolveResult) -> Optimum:
+    reason = result.termination.reason
+    done = reason in (mathopt.TerminationReason.OPTIMAL, mathopt.TerminationReason.INFEASIBLE)
+    lowest = result.termination.objective_bounds.dual_bound
+    bound = math.ceil(lowest - SAFE) if math.isfinite(lowest) else -(1 << 40)
+    spent = cost_of(model, result)
+    if not result.has_primal_feasible_solution():
+        return Optimum(None, bound, done, spent)
+    values = result.variable_values()
+    found = np.rint([values[v] for v in model.variables()]).astype(np.int64)
+    return Optimum(found, bound, done, spent)
+
+
+def _abandonable(call: Callable[[], mathopt.SolveResult]) -> mathopt.SolveResult:
+    """HiGHS can't be stopped: when Ctrl-C comes, it is left to itself."""
+    found: Future[mathopt.SolveResult] = Future()
+
+    def run() -> None:
+        try:
+            found.set_result(call())
+        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+            found.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return found.result()

@@ -1,0 +1,242 @@
+"""A part of the cluster as a program: all pods on some nodes are placed anew at once.
+
+The program has the departures and arrivals of every group with a pod on the nodes of the window, or
+in hand. Outside of the window these groups may only take back what they have changed. Counts are
+those before anything moved plus arrivals minus departures, so that moves are counted from there:
+
+    per group   arrivals - departures = pods placed <= pods that waited
+    per rule    low <= count(domain) <= low + maxSkew + excess(domain)
+                excess(domain) = 0 where anything arrives
+    per node    requests of what comes less those of what leaves <= room
+
+A *strict* window has no excess and places everything. With all nodes in the window this is the
+whole problem, and bounds hold for all states.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.cluster.node_rules import BoolArray
+from planner.cluster.topology import IntArray
+from planner.solver.scale.program import FREE, Program
+from planner.solver.scale.task import Task
+from planner.solver.scale.work import Work
+
+_NONE: IntArray = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Columns of one group: departures from `left`, arrivals on `entered`, pods placed."""
+
+    task: Task
+    left: IntArray
+    leave: IntArray
+    entered: IntArray
+    enter: IntArray
+    placed: IntArray
+
+    def change(self, values: IntArray) -> dict[int, int]:
+        """Pods more or less than before anything moved, by node."""
+        found: dict[int, int] = {}
+        for nodes, columns, sign in ((self.left, self.leave, -1), (self.entered, self.enter, 1)):
+            for node, pods in zip(nodes.tolist(), values[columns].tolist(), strict=True):
+                found[node] = found.get(node, 0) + sign * pods
+        return {node: pods for node, pods in found.items() if pods}
+
+
+def taking_part(work: Work, inside: BoolArray) -> frozenset[int]:
+    """Groups with a pod in the window, before or now, or in hand."""
+    found = set(np.unique(work.cells.group[inside[work.cells.node]]).tolist())
+    for group, task in work.tasks.items():
+        changed = group in work.touched and any(inside[n] for n, c in task.now.items() if c)
+        if task.hand or changed:
+            found.add(group)
+    return frozenset(found.intersection(work.tasks))
+
+
+class Window:
+    """The program and where its columns stand."""
+
+    def __init__(
+        self,
+        fresh: Work,
+        work: Work,
+        inside: BoolArray,
+        tasks: frozenset[int],
+        *,
+        strict: bool,
+    ) -> None:
+        self._fresh = fresh
+        self._work = work
+        self._inside = inside
+        self._strict = strict
+        self.program = Program()
+        self.possible = True
+        self.exact = True
+        """Whether every state of the window is in the program; not if nodes are overcommitted."""
+        self._excess: list[IntArray] = []
+        self._cells = [self._add(fresh.tasks[g], work.tasks[g]) for g in sorted(tasks)]
+        self._add_room()
+
+    @property
+    def departures(self) -> IntArray:
+        """All columns that cost a move."""
+        return np.concatenate([_NONE, *(cells.leave for cells in self._cells)])
+
+    @property
+    def excess(self) -> IntArray:
+        """All columns that count what is left above a rule."""
+        return np.concatenate([_NONE, *self._excess])
+
+    def placed(self, priority: int) -> IntArray:
+        """The columns that count the placed pods of a priority."""
+        chosen = (cells for cells in self._cells if cells.task.priority == priority)
+        return np.concatenate([_NONE, *(cells.placed for cells in chosen)])
+
+    def apply(self, values: IntArray) -> Work | None:
+        """The state that the values describe; None if it does not fit after all."""
+        work = self._work.copy()
+        for cells in self._cells:
+            work.restate(work.tasks[cells.task.group], cells.change(values))
+        fits = work.free >= np.minimum(self._fresh.free, 0)
+        return work if bool(fits.all()) else None
+
+    def _add(self, task: Task, now: Task) -> _Cells:
+        """Departures and arrivals of one group, with its rules."""
+        left, most_left = self._departures(task, now)
+        entered, most_entered = self._arrivals(task, now)
+        forced = np.array([task.forced.get(n, 0) for n in left.tolist()], np.int64)
+        least = forced if self._strict else np.zeros_like(forced)
+        self.possible &= bool((least <= most_left).all())
+        leave = self.program.add_columns(np.minimum(least, most_left), most_left)
+        enter = self.program.add_columns(np.zeros_like(most_entered), most_entered)
+        waiting = np.array([task.waiting])
+        placed = self.program.add_columns(waiting if self._strict else 0 * waiting, waiting)
+        balance = self.program.add_rows(np.zeros(1), np.zeros(1))
+        for columns, sign in ((enter, 1), (leave, -1), (placed, -1)):
+            self.program.enter(balance, columns, sign)
+        cells = _Cells(task, left, leave, entered, enter, placed)
+        if not self._strict and forced.any():
+            self._add_forced(leave[forced > 0], forced[forced > 0])
+        for i in range(len(task.rules)):
+            self._add_rule(cells, i)
+        return cells
+
+    def _departures(self, task: Task, now: Task) -> tuple[IntArray, IntArray]:
+        """Nodes that pods may leave; outside of the window no more than have left."""
+        nodes = np.fromiter(task.start, np.int64, len(task.start))
+        there = np.fromiter(task.start.values(), np.int64, len(task.start))
+        stay = np.array([now.now.get(n, 0) for n in task.start], np.int64)
+        most = np.where(self._inside[nodes], there, np.maximum(there - stay, 0))
+        return nodes[most > 0], most[most > 0]
+
+    def _arrivals(self, task: Task, now: Task) -> tuple[IntArray, IntArray]:
+        """Nodes that pods may land on; outside of the window no more than have landed."""
+        supply = sum(task.start.values()) + task.waiting
+        nodes = self._fresh.places.nodes(task.group)
+        nodes = nodes[self._inside[nodes]]
+        short = (self._fresh.free[np.ix_(nodes, task.needs)] < 0).any(axis=1)
+        self.exact &= not bool(short.any())
+        nodes = nodes[~short]
+        more = {n: c - task.start.get(n, 0) for n, c in now.now.items() if not self._inside[n]}
+        outside = sorted(n for n, c in more.items() if c > 0)
+        most = [supply] * len(nodes) + [more[n] for n in outside]
+        return np.append(nodes, np.array(outside, np.int64)), np.array(most, np.int64)
+
+    def _add_forced(self, leave: IntArray, forced: IntArray) -> None:
+        """What stays on a node that a static rule refuses is excess, too."""
+        stays = self.program.add_columns(np.zeros_like(forced), forced)
+        rows = self.program.add_rows(forced.astype(float), np.full(len(forced), FREE))
+        self.program.enter(rows, leave, 1)
+        self.program.enter(rows, stays, 1)
+        self._excess.append(stays)
+
+    def _add_rule(self, cells: _Cells, i: int) -> None:
+        """Every domain between low and low + maxSkew; those without columns bound low."""
+        rule, counts = cells.task.rules[i], cells.task.counts[i]
+        from_, to = rule.domain_of[cells.left], rule.domain_of[cells.entered]
+        open_ = np.unique(np.concatenate((from_, to)))
+        open_ = open_[open_ >= 0]
+        shut = np.delete(counts, open_)
+        high = int(shut.min()) if len(shut) else int(counts.sum()) + cells.task.waiting
+        low = max(0, int(shut.max()) - rule.skew) if len(shut) and self._strict else 0
+        self.possible &= low <= high
+        smallest = self.program.add_columns(np.array([min(low, high)]), np.array([high]))
+        now = counts[open_].astype(float)
+        at_least = self.program.add_rows(-now, np.full(len(now), FREE))
+        at_most = self.program.add_rows(np.full(len(now), -FREE), rule.skew - now)
+        for rows in (at_least, at_most):
+            self.program.enter(rows, np.repeat(smallest, len(open_)), -1)
+            for domains, columns, sign in ((to, cells.enter, 1), (from_, cells.leave, -1)):
+                counted = domains >= 0
+                place = np.searchsorted(open_, domains[counted])
+                self.program.enter(rows[place], columns[counted], sign)
+        if not self._strict:
+            self._add_excess(cells, to, open_, counts, at_most)
+            self._add_shut(shut, rule.skew, smallest)
+
+    def _add_excess(
+        self, cells: _Cells, to: IntArray, open_: IntArray, counts: IntArray, at_most: IntArray
+    ) -> None:
+        """Excess of domains that have pods now, in which nothing arrives then."""
+        high = counts[open_]
+        chosen = np.flatnonzero(high > 0)
+        over = self.program.add_columns(np.zeros(len(chosen), np.int64), high[chosen])
+        arrives = self.program.add_columns(np.zeros_like(over), np.ones_like(over))
+        self.program.enter(at_most[chosen], over, -1)
+        none = self.program.add_rows(np.full(len(chosen), -FREE), high[chosen].astype(float))
+        self.program.enter(none, over, 1)
+        self.program.enter(none, arrives, high[chosen])
+        supply = sum(cells.task.start.values()) + cells.task.waiting
+        only = self.program.add_rows(np.full(len(chosen), -FREE), np.zeros(len(chosen)))
+        self.program.enter(only, arrives, -supply)
+        row_of = np.full(len(counts), -1)
+        row_of[open_[chosen]] = only
+        known = (to >= 0) & (row_of[to] >= 0)
+        self.program.enter(row_of[to[known]], cells.enter[known], 1)
+        self._excess.append(over)
+
+    def _add_shut(self, shut: IntArray, skew: int, smallest: IntArray) -> None:
+        """Excess of domains that can't change: count - low - maxSkew, if that is above 0."""
+        high = shut[shut > skew]
+        over = self.program.add_columns(np.zeros_like(high), high)
+        rows = self.program.add_rows((high - skew).astype(float), np.full(len(high), FREE))
+        self.program.enter(rows, over, 1)
+        self.program.enter(rows, np.repeat(smallest, len(high)), 1)
+        self._excess.append(over)
+
+    def _add_room(self) -> None:
+        """Rows of the nodes where something may land, one per resource that is asked for."""
+        free, asked = self._room()
+        for r in np.flatnonzero(asked.any(axis=0)).tolist():
+            unit = int(np.gcd.reduce([int(c.task.request[r]) for c in self._cells])) or 1
+            nodes = np.flatnonzero(asked[:, r])
+            room = np.floor_divide(free[nodes, r], unit).astype(float)
+            rows = self.program.add_rows(np.full(len(nodes), -FREE), room)
+            place = np.full(len(free), -1)
+            place[nodes] = rows
+            for cells in self._cells:
+                amount = int(cells.task.request[r]) // unit
+                if amount:
+                    self._enter_room(place, cells.entered, cells.enter, amount)
+                    self._enter_room(place, cells.left, cells.leave, -amount)
+
+    def _enter_room(self, place: IntArray, nodes: IntArray, columns: IntArray, amount: int) -> None:
+        known = place[nodes] >= 0
+        self.program.enter(place[nodes[known]], columns[known], amount)
+
+    def _room(self) -> tuple[IntArray, BoolArray]:
+        """What is free if the groups of the window are where they were, and where that matters."""
+        free = self._work.free.copy()
+        asked = np.zeros(free.shape, np.bool_)
+        for cells in self._cells:
+            task, now = cells.task, self._work.tasks[cells.task.group].now
+            if task.group in self._work.touched:
+                for node in {*now, *task.start}:
+                    free[node] += (now.get(node, 0) - task.start.get(node, 0)) * task.request
+            asked[np.ix_(cells.entered, task.needs)] = True
+        return free, asked

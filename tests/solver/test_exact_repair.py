@@ -1,0 +1,122 @@
+"""Windows and the programs behind them, and what a limit or Ctrl-C leaves of a search."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.drift import drifted
+from benchmarks.final_state import judge, placement_of
+from planner.solver.progress import Progress
+from planner.solver.scale import improve
+from planner.solver.scale.construct import Score, construct, score
+from planner.solver.scale.incumbent import Clock, Incumbent
+from planner.solver.scale.neighbourhoods import repair_around
+from planner.solver.scale.pipeline import solve_at_scale
+from planner.solver.scale.program import Program
+from planner.solver.scale.reach import reach_of
+from planner.solver.scale.repair import repair_all
+from planner.solver.scale.work import start
+from planner.solver.search import solve
+from tests.solver.scale_clusters import limited, rebalancing, tight_cluster
+
+RULES = ("placed", "excess", "moves")
+
+
+def knapsack(room: int) -> Program:
+    """Pods of 3, 5 and 7, of each at least one, at most two."""
+    program = Program()
+    columns = program.add_columns(np.ones(3, np.int64), np.full(3, 2))
+    row = program.add_rows(np.zeros(1), np.array([float(room)]))
+    program.enter(row, columns, np.array([3, 5, 7]))
+    return program
+
+
+def test_a_program_finds_the_most_that_fits_and_says_that_it_is() -> None:
+    found = knapsack(24).minimise(np.arange(3), 1.0, sign=-1)
+    assert found.complete
+    assert found.bound == -5
+    assert found.values is not None
+    assert found.values.tolist() == [2, 2, 1]
+
+
+def test_a_program_without_a_solution_says_so() -> None:
+    found = knapsack(14).minimise(np.arange(3), 1.0)
+    assert found.complete
+    assert found.values is None
+
+
+@pytest.mark.parametrize("seed", [*range(12), 16, 26])
+def test_what_the_exact_core_proves_is_found_at_scale_too(seed: int) -> None:
+    problem = rebalancing(tight_cluster(seed))
+    if len(reach_of(problem).plain) < len(problem.groups):
+        return
+    exact, found = solve(problem), solve_at_scale(problem)
+    levels = [level for level in exact.levels if level.kind in RULES]
+    assert [(level.kind, level.value) for level in found.levels] == [
+        (level.kind, level.value) for level in levels
+    ]
+
+
+def test_a_bound_in_floating_point_is_no_proof() -> None:
+    problem = rebalancing(drifted(50, "scale", 5))
+    found = solve_at_scale(problem)
+    moves = found.level("moves")
+    assert moves is not None
+    assert (moves.value, moves.bound, found.status) == (3, 2, "feasible")
+    assert any("which is no proof" in note for note in found.notes)
+
+
+def test_windows_around_opened_nodes_only_ever_improve_a_plan() -> None:
+    problem = rebalancing(drifted(50, "scale", 4))
+    fresh = start(problem)
+    work = construct(fresh)
+    before = score(work)
+    told: list[Score] = []
+    least = Score(0, tuple(0 for _ in before.unplaced), 0, before.moves - 1)
+    best = Incumbent(work, before, least, Clock(3.0), lambda now, _: told.append(now))
+    repair_around(fresh, best, 3.0)
+    assert best.best.moves < before.moves
+    assert told == sorted(told, key=lambda now: now.key, reverse=True)
+    counts = {(g, n): c for g, t in best.work.tasks.items() for n, c in t.now.items() if c}
+    cluster = problem.cluster
+    verdict = judge(cluster, placement_of(cluster, counts, problem.movable, problem.waiting))
+    assert verdict.problems == ()
+    assert verdict.moves == best.best.moves
+
+
+def test_a_limit_that_has_come_leaves_the_first_plan_with_its_gap() -> None:
+    problem = limited(drifted(50, "scale", 4), 0.001)
+    found = solve_at_scale(problem)
+    moves = found.level("moves")
+    assert moves is not None
+    assert found.status == "feasible"
+    assert 0 < moves.bound < moves.value
+
+
+def test_ctrl_c_leaves_the_best_plan_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(improve, "improve", interrupted)
+    told: list[Progress] = []
+    cluster = drifted(50, "scale", 4)
+    problem = rebalancing(cluster)
+    found = solve_at_scale(problem, report=told.append)
+    assert found.interrupted
+    assert found.status == "feasible"
+    assert told[-1].level == "moves"
+    verdict = judge(cluster, placement_of(cluster, found.counts, problem.movable, problem.waiting))
+    assert verdict.problems == ()
+
+
+def test_everything_is_placed_where_the_greedy_ways_gave_up() -> None:
+    problem = rebalancing(tight_cluster(26))
+    fresh = start(problem)
+    work = construct(fresh)
+    before = score(work)
+    least = Score(0, tuple(0 for _ in before.unplaced), 0, 0)
+    best = Incumbent(work, before, least, Clock(20.0), lambda *_: None)
+    repair_all(fresh, best)
+    assert best.best.key <= before.key
+    assert best.best.stranded == 0
