@@ -8,23 +8,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from models.plan import Objective
 from planner.scheduler.profile import Profile
 from planner.solver.problem import Cell, Problem
 from planner.verify.steps import Step
 
-MOST_MOVES = 4
-"""Up to so many evictions are tried one after the other; then any number at once."""
-SECONDS = 5.0
+SECONDS = 15.0
 """Deterministic time for each question."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Steps that place the pod, or whether it is proven that none do."""
+    """Steps that place the pods, or whether it is proven that none do."""
 
     steps: tuple[Step, ...] | None
-    fewest: bool
-    proven_impossible: bool
+    fewest: bool = False
+    at_least: int = 1
+    none: bool = False
+    """Proven: no sequence places them, within the evictions that were allowed."""
+    limit: str = ""
 
 
 def wanted(problem: Problem) -> int:
@@ -42,28 +44,31 @@ def on_paper(problem: Problem) -> Mapping[Cell, int] | None:
     return found.counts if placed == wanted(problem) else None
 
 
-def fewest_moves(problem: Problem, profile: Profile) -> Answer:
-    """One eviction more at a time, so that the first answer is the best."""
-    proven = True
-    for moves in (*range(MOST_MOVES + 1), None):
-        steps, impossible = _with_moves(problem, profile, moves)
-        if steps is not None:
-            return Answer(steps, proven and moves is not None, False)
-        proven &= impossible
-        if moves is None:
-            return Answer(None, False, impossible)
-    return Answer(None, False, False)
-
-
-def _with_moves(
-    problem: Problem, profile: Profile, moves: int | None
-) -> tuple[tuple[Step, ...] | None, bool]:
+def fewest_moves(problem: Problem, profile: Profile, most: int | None = None) -> Answer:
+    """First as many pods as possible, then as few evictions, of `most` that are allowed."""
     from planner.planning.decide import decide
     from planner.solver.search import silent
 
-    options = replace(problem.options, max_moves=moves, time_limit=SECONDS)
+    everyone = sum(len(pods) for pods in problem.movable.values())
+    allowed = everyone if most is None else most
+    # A limit on moves keeps to the exact core: the way of large problems evens out spread as well.
+    options = replace(problem.options, max_moves=allowed, time_limit=SECONDS)
     found = decide(replace(problem, options=options), profile, silent)
-    placed = [o for o in found.objectives if o.name.startswith("placed")]
-    if sum(objective.value for objective in placed) == wanted(problem):
-        return found.steps, False
-    return None, sum(objective.bound for objective in placed) < wanted(problem)
+    placed = [each for each in found.objectives if each.name.startswith("placed")]
+    if sum(each.value for each in placed) == wanted(problem):
+        moves = _moves(found.objectives)
+        return Answer(found.steps, moves.bound == moves.value, max(1, moves.bound))
+    none = sum(each.bound for each in placed) < wanted(problem)
+    why = {
+        "timeLimit": f"the solver's time for it, {SECONDS:g} s of work, was over",
+        "rounds": "arrangements on paper were found, but no order of steps that reaches one",
+    }
+    limit = why.get(found.stopped or "", "the solver was interrupted")
+    return Answer(None, none=none, limit="" if none else limit)
+
+
+def _moves(objectives: tuple[Objective, ...]) -> Objective:
+    for each in objectives:
+        if each.name == "moves":
+            return each
+    return Objective(name="moves", value=0, bound=0, direction="min")

@@ -1,20 +1,15 @@
-"""Workloads that each fit alone and don't fit together.
-
-The facts are the demands of the workloads and the rules of the pods that are left over. A conflict
-is shrunk by leaving one demand after the other out, and confirmed by judging what is left again.
-"""
+"""Workloads that each fit alone and don't fit together."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from models.diagnosis import (
     Change,
-    Conflict,
-    ConflictFact,
     Counting,
     Diagnosis,
     Repair,
@@ -22,10 +17,12 @@ from models.diagnosis import (
     WorkloadShare,
 )
 from planner.cluster.owners import WorkloadRef
+from planner.explain.batches.facts import Demands
 from planner.explain.greedy import Turn, place_in_turn
 from planner.explain.moves import rearranged
-from planner.explain.rearrange import Room, room_for
+from planner.explain.rearrange import Room
 from planner.explain.repairs import Case, repairs_for
+from planner.explain.repairs.commands import scale_command
 from planner.explain.rules import rules_of
 from planner.explain.rules.node_resources_fit import CapacityRule
 from planner.explain.subject import Subject
@@ -34,31 +31,32 @@ from planner.explain.words import amount, conjoined, count_of, resource_word
 if TYPE_CHECKING:
     from planner.explain.many import Explainer
 
-Demands = dict[WorkloadRef, list[int]]
+FIRST = 15
+"""What asking for less is cheaper than scaling somebody else."""
+MOST_SHARES = 12
+"""Ways to divide the places among workloads that are tried."""
 
 
 def compete(explainer: Explainer, pods: Sequence[int], turn: Turn, room: Room) -> Diagnosis:
     """Why not all of them fit, who gets what, and what would let all run."""
+    from planner.explain.batches.conflicts import conflicts_of, most_of
+
     demands = explainer.by_workload(pods)
-    needed = _shrunk(explainer, demands)
     left = turn.subject(explainer.subject(pods[0]))
     rules = rules_of(left)
     capacity = next((r for r in rules if isinstance(r, CapacityRule)), None)
+    counting, argument = _argument(explainer, pods, capacity, room)
     verdict: Verdict = "undecided"
     if room.steps is not None:
         verdict = "stuck"
-    elif room.counting is not None:
+    elif counting is not None:
         verdict = "impossible"
+    best = most_of(explainer.subject(pods[0]), demands)[0]
+    found = conflicts_of(explainer.subject(pods[0]), demands)
+    needed = [f.workload for f in found.sets[0][0] if f.workload] if found else list(demands)
     names = conjoined([ref.name for ref in needed])
-    counting, argument = _argument(explainer, pods, capacity, room)
-    best = room.placed or len(turn.placed)
-    minimal = (
-        counting is not None
-        and counting.kind == "capacity"
-        and len(turn.left) == 1
-        and [rule.kind for rule in rules] == ["capacity"]
-    )
     rules_text = f"{names} need {count_of(len(pods), 'place')}, and there are {best}"
+    limit = f"Whether evictions help is not known: {room.limit}." if room.limit else ""
     return Diagnosis(
         targets=tuple(explainer.cluster.pods[pod].key for pod in pods),
         workloads=tuple(ref.short for ref in demands),
@@ -66,34 +64,26 @@ def compete(explainer: Explainer, pods: Sequence[int], turn: Turn, room: Room) -
         headline=rules_text,
         where=(_where(demands, capacity, left),),
         narrative=(_narrative(explainer, demands, capacity, argument, best, len(pods)),),
+        rearranging=(limit,) if limit and verdict == "undecided" else (),
         counting=counting,
         rearrangement=rearranged(explainer.subject(pods[0]), room) if room.steps else None,
-        conflicts=(_conflict(needed, left, minimal=minimal),),
-        repairs=_repairs(explainer, demands, best, left if len(turn.left) == 1 else None),
+        conflicts=found.documents() if found else (),
+        more_conflicts=found is not None and not found.complete,
+        repairs=_repairs(explainer, demands, best, left, turn.left),
         shares=_shares(explainer, demands),
         message=left.scheduler.evaluate(left.pod).message(),
-        proof=(_proof(needed, left, minimal=minimal),),
+        proof=(found.proof,) if found else (),
         short=rules_text,
         remedy="scale",
     )
 
 
 def _fits(explainer: Explainer, pods: Sequence[int]) -> bool:
-    first = explainer.subject(pods[0])
-    if not place_in_turn(first, pods).left:
+    from planner.explain.batches.conflicts import most_of
+
+    if not pods:
         return True
-    room = room_for(first, pods, explainer.options.limits)
-    return room.steps is not None and not room.evictions
-
-
-def _shrunk(explainer: Explainer, demands: Demands) -> Demands:
-    """Demands none of which can be left out: without any one of them the others fit."""
-    kept = dict(demands)
-    for ref in list(demands):
-        rest = {other: pods for other, pods in kept.items() if other != ref}
-        if len(rest) > 1 and not _fits(explainer, [p for pods in rest.values() for p in pods]):
-            kept = rest
-    return kept
+    return most_of(explainer.subject(pods[0]), explainer.by_workload(pods))[0] == len(pods)
 
 
 def _where(demands: Demands, capacity: CapacityRule | None, left: Subject) -> str:
@@ -137,25 +127,38 @@ def _narrative(
     kinds = {ref.kind for ref in demands}
     noun = next(iter(kinds)) if len(kinds) == 1 else "workload"
     not_all = "Not both." if len(demands) == 2 else "Not all of them."
-    room = _room(explainer, capacity) if capacity is not None else ""
+    room = _room(explainer, demands, capacity) if capacity is not None else ""
     priorities = {explainer.cluster.pods[p].priority for pods in demands.values() for p in pods}
     first = (
         "Equal priority: whoever comes first wins."
         if len(priorities) == 1
         else "The higher priority comes first."
     )
+    any_of = _any_of(explainer, demands, best)
     sentences = (
         f"Each pod is schedulable alone, and so is each {noun}. {not_all}",
         room,
         argument,
-        f"At most {best} of the {wanted} fit together.",
+        f"Any {best} of the {wanted} fit."
+        if any_of
+        else f"At most {best} of the {wanted} fit together.",
         first,
     )
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _room(explainer: Explainer, rule: CapacityRule) -> str:
-    """`n1, n2 and n3 have 1500m CPU free each`: before any of these pods is placed."""
+def _any_of(explainer: Explainer, demands: Demands, best: int) -> bool:
+    """Whether it does not matter whose pods stay out: every way to share the places was tried."""
+    pools = list(demands.values())
+    ways = [w for w in product(*(range(len(p) + 1) for p in pools)) if sum(w) == best]
+    if len(ways) > MOST_SHARES:
+        return False
+    chosen = ([p for n, pool in zip(w, pools, strict=True) for p in pool[:n]] for w in ways)
+    return all(_fits(explainer, pods) for pods in chosen)
+
+
+def _room(explainer: Explainer, demands: Demands, rule: CapacityRule) -> str:
+    """`n1, n2 and n3 have 1500m CPU free each, room for 1 of these pods per node`, at first."""
     cluster = explainer.cluster
     lacking = rule.lacking(rule.blocked)
     if len(lacking) != 1:
@@ -168,31 +171,14 @@ def _room(explainer: Explainer, rule: CapacityRule) -> str:
     span = amount(name, low) if low == high else f"{amount(name, low)} to {amount(name, high)}"
     each = " each" if low == high and int(rule.blocked.sum()) > 1 else ""
     verb = "has" if int(rule.blocked.sum()) == 1 else "have"
-    return f"{places} {verb} {span} {resource_word(name)} free{each}."
-
-
-def _conflict(needed: Demands, left: Subject, *, minimal: bool) -> Conflict:
-    """Demands none of which can be spared, and the rules that the pod left over meets."""
-    facts = [
-        ConflictFact(
-            kind="capacity",
-            object=ref.key,
-            field="spec.replicas",
-            name=ref.name,
-            text=f"{ref.name} wants {count_of(len(pods), 'more pod')}.",
-            facts={"pending": len(pods)},
-        )
-        for ref, pods in needed.items()
-    ]
-    everything = np.ones(left.places.total, np.bool_)
-    facts += [rule.fact(everything) for rule in rules_of(left)]
-    return Conflict(constraints=tuple(facts), minimal=minimal)
-
-
-def _proof(needed: Demands, left: Subject, *, minimal: bool) -> str:
-    names = [ref.name for ref in needed] + [rule.name for rule in rules_of(left)]
-    listed = f"{{{', '.join(names)}}}"
-    return f"the conflict {listed} is {'' if minimal else 'not proven '}minimal"
+    asked = {
+        int(cluster.resources.requests[cluster.group_of[p], column])
+        for each in demands.values()
+        for p in each
+    }
+    slots = {int(n) // need for n in free[rule.blocked].tolist() for need in asked if need}
+    per_node = f", room for {slots.pop()} of these pods per node" if len(slots) == 1 else ""
+    return f"{places} {verb} {span} {resource_word(name)} free{each}{per_node}."
 
 
 def _shares(explainer: Explainer, demands: Demands) -> tuple[WorkloadShare, ...]:
@@ -220,9 +206,9 @@ def _shares(explainer: Explainer, demands: Demands) -> tuple[WorkloadShare, ...]
 
 
 def _repairs(
-    explainer: Explainer, demands: Demands, best: int, left: Subject | None
+    explainer: Explainer, demands: Demands, best: int, left: Subject, waiting: Sequence[int]
 ) -> tuple[Repair, ...]:
-    """Fewer replicas of one of them; or, if one pod is left over, what lets that one run, too."""
+    """Fewer replicas of one of them, or what lets every pod that is left over run as well."""
     found: list[Repair] = []
     missing = sum(map(len, demands.values())) - best
     for ref, pods in demands.items():
@@ -230,18 +216,14 @@ def _repairs(
         kept = [p for r, each in demands.items() for p in (each if r != ref else each[:fewer])]
         if fewer >= 0 and _fits(explainer, kept):
             found.append(_scaled(explainer, ref, len(pods), missing))
-    if left is not None:
-        case = Case(left, rules_of(left), explainer.options.costs)
-        found += [
-            repair.model_copy(update={"then": "then all run"})
-            for repair in repairs_for(case)
-            if repair.kind in ("addNode", "scale") and repair.object not in _names(demands)
-        ]
+    case = Case(left, rules_of(left), explainer.options.costs, tuple(waiting[1:]))
+    own = frozenset(ref.short for ref in demands)
+    found += [
+        repair.model_copy(update={"then": "then all run"})
+        for repair in repairs_for(case)
+        if repair.for_all and not (repair.kind == "scale" and repair.object in own)
+    ]
     return tuple(sorted(found, key=lambda repair: (repair.cost, repair.text)))
-
-
-def _names(demands: Demands) -> frozenset[str]:
-    return frozenset(ref.short for ref in demands)
 
 
 def _scaled(explainer: Explainer, ref: WorkloadRef, pending: int, missing: int) -> Repair:
@@ -251,8 +233,8 @@ def _scaled(explainer: Explainer, ref: WorkloadRef, pending: int, missing: int) 
         object=ref.short,
         field="spec.replicas",
         change=Change(from_=desired, to=desired - missing),
-        cost=explainer.options.costs["scale"] - 5,
+        cost=explainer.options.costs["scale"] - FIRST,
         text=f"scale {ref.name} {desired} -> {desired - missing}",
         then="then all run",
-        command=f"kubectl -n {ref.namespace} scale {ref.short} --replicas={desired - missing}",
+        command=scale_command(ref, desired - missing),
     )

@@ -12,11 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from models.affinity import Affinity, NodeAffinity, PodAffinity
 from models.diagnosis import RuleKind
-from models.node import UNSCHEDULABLE_TAINT
-from models.pod import PodSpec
-from models.taints import Taint, Toleration
+from planner.explain.only import Kept, spec_with_only, tolerating_all
 from planner.explain.rules import rules_of
 from planner.explain.rules.inter_pod_affinity import AntiAffinityRule
 from planner.explain.rules.pod_topology_spread import SpreadRule
@@ -39,6 +36,18 @@ def is_minimal(subject: Subject, conflict: Sequence[Rule]) -> bool:
     )
 
 
+def shrunk(subject: Subject, rules: Sequence[Rule]) -> tuple[Rule, ...] | None:
+    """A minimal conflict found by leaving rules out of the spec one by one; None if none is."""
+    kept = list(rules)
+    if not _leaves_none(subject, kept):
+        return None
+    for rule in sorted(rules, key=lambda rule: -rule.changeable):
+        fewer = [other for other in kept if other is not rule]
+        if _leaves_none(subject, fewer):
+            kept = fewer
+    return tuple(kept) if is_minimal(subject, kept) else None
+
+
 def _leaves_none(subject: Subject, kept: Collection[Rule]) -> bool:
     kinds = {rule.kind for rule in kept}
     refused = np.zeros(subject.places.total, np.bool_)
@@ -50,48 +59,12 @@ def _leaves_none(subject: Subject, kept: Collection[Rule]) -> bool:
 
 def _with_only(subject: Subject, kept: Collection[Rule]) -> Subject:
     """The pod with these rules of its own and no others."""
-    other = replace(subject)
-    other.__dict__["group"] = replace(subject.group, spec=_spec_with_only(subject, kept))
-    return other
-
-
-def _spec_with_only(subject: Subject, kept: Collection[Rule]) -> PodSpec:
-    spec = subject.group.spec
-    kinds = {rule.kind for rule in kept}
-    spreads = {rule.index for rule in kept if isinstance(rule, SpreadRule)}
-    apart = {rule.index for rule in kept if isinstance(rule, AntiAffinityRule)}
-    affinity = spec.affinity
-    near = affinity.pod_affinity if "podAffinity" in kinds else PodAffinity()
-    nodes = affinity.node_affinity if "nodeAffinity" in kinds else NodeAffinity()
-    required = affinity.pod_anti_affinity.required
-    return spec.replace(
-        topology_spread_constraints=tuple(
-            c for i, c in enumerate(spec.topology_spread_constraints) if i in spreads
-        ),
-        affinity=Affinity(
-            node_affinity=nodes,
-            pod_affinity=near,
-            pod_anti_affinity=PodAffinity(
-                required=tuple(term for i, term in enumerate(required) if i in apart)
-            ),
-        ),
-        node_selector=spec.node_selector if "nodeAffinity" in kinds else {},
-        tolerations=(
-            spec.tolerations
-            if "taints" in kinds
-            else (*spec.tolerations, *_tolerating_all(subject))
-        ),
+    rules = Kept(
+        kinds=frozenset(rule.kind for rule in kept),
+        spreads=frozenset(rule.index for rule in kept if isinstance(rule, SpreadRule)),
+        apart=frozenset(rule.index for rule in kept if isinstance(rule, AntiAffinityRule)),
     )
-
-
-def _tolerating_all(subject: Subject) -> list[Toleration]:
-    """Answers to every taint but the cordon's, which is a rule of its own."""
-    taints: set[Taint] = {
-        taint
-        for taints in subject.state.taint_sets[0]
-        for taint in taints
-        if taint.key != UNSCHEDULABLE_TAINT
-    }
-    return [
-        Toleration(key=key, operator="Exists") for key in sorted({taint.key for taint in taints})
-    ]
+    spec = spec_with_only(subject.group.spec, rules, tolerating_all(subject.state.taint_sets[0]))
+    other = replace(subject)
+    other.__dict__["group"] = replace(subject.group, spec=spec)
+    return other

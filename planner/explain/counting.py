@@ -6,171 +6,28 @@ happens. It is computed, and only if the numbers contradict each other it become
 
 from __future__ import annotations
 
-import copy
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
 from models.diagnosis import Counting, RuleKind
-from planner.cluster import GONE, Cluster
-from planner.cluster.movability import Immovable, MovePolicy, immovable
-from planner.cluster.node_rules import BoolArray
-from planner.cluster.resources import sum_by
 from planner.cluster.topology import IntArray
-from planner.explain.rules import rules_of
-from planner.explain.rules.inter_pod_affinity import AntiAffinityRule, NearRule
+from planner.explain.certificates import holds
+from planner.explain.rules.inter_pod_affinity import AntiAffinityRule
 from planner.explain.rules.node_resources_fit import CapacityRule
 from planner.explain.rules.pod_topology_spread import SpreadRule, matching_groups
-from planner.explain.rules.rule import Rule
-from planner.explain.subject import Subject
-from planner.explain.words import amount_of, conjoined, count_of
-from planner.scheduler.cycle import GroupCycle
-from planner.scheduler.volume_state import VolumeState
+from planner.explain.stage import Stage
+from planner.explain.staying import holders, who_stays
+from planner.explain.words import amount_of, conjoined
 
-_MONOTONE: frozenset[RuleKind] = frozenset(
-    (
-        "nodeAffinity",
-        "taints",
-        "unschedulable",
-        "nodeName",
-        "ports",
-        "capacity",
-        "podAntiAffinity",
-        "podAntiAffinityOfOthers",
-        "volumes",
-    )
-)
-"""Rules that more pods never open: what refuses a node without the movable pods always does."""
 _STATIC: frozenset[RuleKind] = frozenset(("nodeAffinity", "taints", "unschedulable", "nodeName"))
 
 
-def movable_pods(cluster: Cluster, node_of: IntArray, policy: MovePolicy) -> BoolArray:
-    """Running pods that may be evicted, asked once for pods that are equal in what counts."""
-    found = np.zeros(len(cluster.pods), np.bool_)
-    known: dict[tuple[int, int, bool], bool] = {}
-    for index in np.flatnonzero(node_of >= 0).tolist():
-        pod = cluster.pods[index]
-        told = id(pod.annotations) if pod.annotations else 0
-        key = (int(cluster.group_of[index]), told, pod.terminating)
-        may = known.get(key)
-        if may is None:
-            may = known[key] = immovable(pod, policy) is None
-        found[index] = may
-    return found
-
-
-@dataclass(frozen=True, eq=False)
-class Stage:
-    """Who may move, and the cluster with only those that stay."""
-
-    subject: Subject
-    rules: tuple[Rule, ...]
-    policy: MovePolicy
-
-    @cached_property
-    def movable(self) -> BoolArray:
-        """Running pods that may be evicted; interchangeable pods may still differ in it."""
-        known = self.subject.movable
-        if self.policy not in known:
-            node_of = self.subject.state.node_of
-            known[self.policy] = movable_pods(self.subject.cluster, node_of, self.policy)
-        return known[self.policy]
-
-    @cached_property
-    def fixed(self) -> Subject:
-        """The pod before the pods that stay."""
-        state = copy.copy(self.subject.state)
-        state.node_of = np.where(self.movable, GONE, state.node_of)
-        stay = np.flatnonzero(state.node_of >= 0)
-        cluster = self.subject.cluster
-        state.used = sum_by(
-            state.node_of[stay],
-            cluster.resources.requests[cluster.group_of[stay]],
-            len(cluster.nodes),
-        )
-        if state.volumes.of(self.subject.group) is not None:
-            state.volumes = VolumeState(state.snapshot())
-        return replace(self.subject, state=state)
-
-    @cached_property
-    def fixed_rules(self) -> dict[tuple[str, str], Rule]:
-        """The rules over the pods that stay."""
-        return {(rule.kind, rule.field): rule for rule in rules_of(self.fixed)}
-
-    @cached_property
-    def never(self) -> BoolArray:
-        """Nodes that refuse the pod whatever is evicted."""
-        refused = np.zeros(self.subject.places.total, np.bool_)
-        for rule in self.fixed_rules.values():
-            if rule.kind in _MONOTONE:
-                refused |= rule.blocked
-        for rule in self.rules:
-            if isinstance(rule, NearRule) and not rule.counts.any():
-                refused |= rule.blocked
-            if isinstance(rule, SpreadRule):
-                refused |= self._never_by_spread(rule)
-        return refused
-
-    def _never_by_spread(self, rule: SpreadRule) -> BoolArray:
-        """Domains whose pods that stay are too many against the fullest that the least can get."""
-        skew = self._staying(rule) + rule.self_match - self.lowest(rule, with_pod=False)
-        shut: BoolArray = np.append(skew > rule.constraint.max_skew, True)[rule.topology.domain_of]
-        return shut
-
-    def _staying(self, rule: SpreadRule) -> IntArray:
-        """Matching pods per domain that can't leave."""
-        found = self.fixed_rules.get((rule.kind, rule.field))
-        if isinstance(found, SpreadRule):
-            return found.counts
-        return np.zeros_like(rule.counts)
-
-    def lowest(self, rule: SpreadRule, *, with_pod: bool) -> int:
-        """No sequence brings the minimum above this."""
-        if rule.few_domains:
-            return 0
-        return int(self.most(rule, with_pod=with_pod)[rule.eligible].min())
-
-    def most(self, rule: SpreadRule, *, with_pod: bool) -> IntArray:
-        """How many matching pods each domain can have at most at any time."""
-        cluster = self.subject.cluster
-        most = self._staying(rule).copy()
-        groups = matching_groups(self.subject, rule.constraint)
-        pods = np.flatnonzero(self.movable)
-        sizes = Counter(cluster.group_of[pods].tolist())
-        for group in groups.tolist():
-            number = sizes.get(group, 0)
-            if with_pod and group == self.subject.group.index:
-                number += 1
-            if number:
-                most += self._reach(rule, group, number)
-        return most
-
-    def _reach(self, rule: SpreadRule, group: int, number: int) -> IntArray:
-        """Per domain: as many as have room there beside the pods that stay, or are there now."""
-        cluster, topology = self.subject.cluster, rule.topology
-        cycle = GroupCycle(self.subject.state, self.subject.profile, cluster.groups[group])
-        request = cluster.resources.requests[group]
-        asked = request > 0
-        free = cluster.resources.allocatable[:, asked] - self.fixed.state.used[:, asked]
-        slots = np.maximum(free // request[asked], 0).min(axis=1)
-        slots = np.where(cycle.never, 0, slots)
-        mine = self.movable & (cluster.group_of == group)
-        now = np.bincount(self.subject.state.node_of[mine], minlength=len(cluster.nodes))
-        slots = np.maximum(slots, now)
-        room = np.zeros(len(topology.domains), np.int64)
-        labelled = topology.domain_of >= 0
-        np.add.at(room, topology.domain_of[labelled], np.minimum(slots[labelled], number))
-        return np.minimum(room, number)
-
-
 def certificate(stage: Stage) -> Counting | None:
-    """The first argument that holds."""
+    """The first argument that holds, when it is checked again without these rules."""
     for argue in (_static, _domains, _apart, _pinned, _capacity):
         found = argue(stage)
-        if found is not None:
+        if found is not None and holds(stage.subject, stage.movable, found):
             return found
     return None
 
@@ -193,45 +50,9 @@ def _pinned(stage: Stage) -> Counting | None:
         return None
     return Counting(
         kind="pinned",
-        text=f"No eviction helps: {_who_stays(stage)}.",
+        text=f"No eviction helps: {who_stays(stage)}.",
         numbers={"nodes": stage.subject.places.total, "movable": int(stage.movable.sum())},
     )
-
-
-def _who_stays(stage: Stage) -> str:
-    """Why the pods that decide can't move, if they have the reason in common."""
-    subject = stage.subject
-    deciding = [rule for rule in stage.rules if isinstance(rule, SpreadRule)]
-    groups: set[int] = set()
-    for rule in deciding:
-        groups.update(matching_groups(subject, rule.constraint).tolist())
-    chosen = np.isin(subject.cluster.group_of, sorted(groups)) & (subject.state.node_of >= 0)
-    pods = [subject.cluster.pods[i] for i in np.flatnonzero(chosen & ~stage.movable).tolist()]
-    reasons = {immovable(pod, stage.policy) for pod in pods}
-    if not pods or chosen[stage.movable].any() or len(reasons) != 1:
-        return "the pods that stay where they are leave no node whatever is evicted"
-    return _STAYING[next(iter(reasons))].format(
-        count_of(len(pods), "matching pod"), _has(len(pods)), "it" if len(pods) == 1 else "them"
-    )
-
-
-def _has(number: int) -> str:
-    return "has" if number == 1 else "have"
-
-
-_STAYING: dict[Immovable | None, str] = {
-    "noController": (
-        "the {0} {1} no controller that would bring {2} back, so planner does not move {2}"
-    ),
-    "volume": "the {0} {1} volume claims that hold {2} where they are",
-    "localStorage": "the {0} {1} local storage that would be lost",
-    "daemonSet": "the {0} belong to a DaemonSet",
-    "mirror": "the {0} are static pods of their nodes",
-    "systemCritical": "the {0} {1} a system-critical priority",
-    "annotation": "the {0} {1} an annotation that asks to leave {2} alone",
-    "terminating": "the {0} are terminating already",
-    None: "the {0} stay",
-}
 
 
 def _domains(stage: Stage) -> Counting | None:
@@ -246,29 +67,36 @@ def _domains(stage: Stage) -> Counting | None:
         groups = matching_groups(stage.subject, rule.constraint)
         cluster = stage.subject.cluster
         own = stage.subject.group.spec
-        if any(cluster.groups[g].spec != own for g in groups.tolist()):
+        mine = stage.subject.group.index in groups  # an empty selector counts nobody
+        if not mine or any(cluster.groups[g].spec != own for g in groups.tolist()):
             continue
         most = stage.most(rule, with_pod=True)
         lowest = stage.lowest(rule, with_pod=True)
         limit = lowest + rule.constraint.max_skew
         ceiling = np.minimum(np.maximum(rule.counts, limit), np.maximum(most, rule.counts))
-        holds = int(ceiling[rule.eligible].sum())
+        at_most = int(ceiling[rule.eligible].sum())
         wanted = int(rule.counts[rule.eligible].sum()) + 1
-        if wanted > holds:
-            return _domain_argument(stage, rule, most, holds, wanted)
+        if wanted > at_most and rule.field.startswith("spec."):
+            return _domain_argument(stage, rule, most, at_most, wanted)
     return None
 
 
 def _domain_argument(
-    stage: Stage, rule: SpreadRule, most: IntArray, holds: int, wanted: int
+    stage: Stage, rule: SpreadRule, most: IntArray, at_most: int, wanted: int
 ) -> Counting:
     number = int(rule.eligible.sum())
     skew = rule.constraint.max_skew
     who = stage.subject.workload.name if not stage.subject.bare else "matching"
-    numbers = {"wanted": wanted, "atMost": holds, "domains": number, "maxSkew": skew}
-    if rule.few_domains and holds == number * skew:
+    numbers = {
+        "wanted": wanted,
+        "atMost": at_most,
+        "domains": number,
+        "maxSkew": skew,
+        "index": rule.index,
+    }
+    if rule.few_domains and at_most == number * skew:
         text = (
-            f"No rearrangement helps: {number} {rule.key}s x maxSkew {skew} = {holds} {who} pods "
+            f"No rearrangement helps: {number} {rule.key}s x maxSkew {skew} = {at_most} {who} pods "
             f"at most, {wanted} wanted."
         )
         return Counting(kind="domains", text=text, numbers=dict(numbers))
@@ -283,7 +111,8 @@ def _domain_argument(
     else:
         text = (
             f"No rearrangement helps: {place} has room for {lowest} at most, so no other "
-            f"{rule.key} may go above {lowest + skew}: {holds} {who} pods in all, {wanted} wanted."
+            f"{rule.key} may go above {lowest + skew}: {at_most} {who} pods in all, {wanted} "
+            f"wanted.{holders(stage, rule, least)}"
         )
     return Counting(kind="domains", text=text, numbers=dict(numbers))
 
@@ -300,15 +129,21 @@ def _apart(stage: Stage) -> Counting | None:
         if len(same) < len(rule.groups) or (topology.domain_of < 0).any():
             continue
         counts = rule.counts
-        holds = int(np.maximum(counts, 1).sum())
+        most = int(np.maximum(counts, 1).sum())
         wanted = int(counts.sum()) + 1
-        if wanted > holds:
+        if wanted > most:
             number = len(topology.domains)
             return Counting(
                 kind="pigeonhole",
                 text=f"No rearrangement helps: wherever the {wanted} pods go, two share a "
                 f"{rule.keys}.",
-                numbers={"pods": wanted, "domains": number, "atMost": holds, "key": rule.keys},
+                numbers={
+                    "pods": wanted,
+                    "domains": number,
+                    "atMost": most,
+                    "key": rule.keys,
+                    "index": rule.index,
+                },
             )
     return None
 
@@ -325,6 +160,6 @@ def _capacity(stage: Stage) -> Counting | None:
                     kind="capacity",
                     text=f"No rearrangement helps: {amount_of(name, free)} are free in the whole "
                     f"cluster.",
-                    numbers={"free": free, "wanted": wanted},
+                    numbers={"free": free, "wanted": wanted, "resource": name},
                 )
     return None

@@ -16,24 +16,26 @@ from models.diagnosis import (
     Verdict,
 )
 from planner.cluster import Cluster
+from planner.cluster.movability import immovable
 from planner.explain.classes import FEW_NODES, node_classes, nodes_table, united
-from planner.explain.confirm import is_minimal
+from planner.explain.confirm import is_minimal, shrunk
 from planner.explain.conflict import minimal_conflicts
 from planner.explain.derive import Derivation, derive
 from planner.explain.displacement import Displacement, displacement_by
 from planner.explain.grid import grid
 from planner.explain.headline import cause, pigeonhole, short_cause, stuck
-from planner.explain.hints import bypassed, hints
+from planner.explain.hints import bypassed, hints, misleading
 from planner.explain.moves import rearranged
 from planner.explain.narrate import narrative
 from planner.explain.rearrange import Limits, Room, make_room
-from planner.explain.repairs import COSTS, Case, not_listed, repairs_for
+from planner.explain.repairs import COSTS, MOST_BESIDE, Case, not_listed, repairs_for
 from planner.explain.rules import rules_of
+from planner.explain.rules.node_resources_fit import CapacityRule
 from planner.explain.rules.pod_topology_spread import SpreadRule
 from planner.explain.rules.rule import Rule
 from planner.explain.subject import Subject, subject_of
 from planner.explain.waiting import aside, schedulable
-from planner.explain.words import count_of
+from planner.explain.words import amount, amount_of, conjoined, count_of
 from planner.scheduler.cycle import Evaluation
 from planner.scheduler.preemption import event_message, preempt
 from planner.scheduler.profile import Profile
@@ -45,6 +47,8 @@ class ExplainOptions:
 
     limits: Limits = field(default_factory=Limits)
     costs: Mapping[RepairKind, int] = field(default_factory=lambda: COSTS)
+    brief: bool = False
+    """Only what a row of a table shows: no repairs beside evictions, no trial of ties."""
 
 
 def explain_pod(
@@ -54,8 +58,16 @@ def explain_pod(
     return explain(subject_of(cluster, profile, pod), options or ExplainOptions())
 
 
-def explain(subject: Subject, options: ExplainOptions) -> Diagnosis:
-    """The same over a state that may serve several pods."""
+def explain(
+    subject: Subject,
+    options: ExplainOptions,
+    beside: Sequence[int] = (),
+    room: Room | None = None,
+) -> Diagnosis:
+    """The same over a state that may serve several pods.
+
+    `beside` are others that wait with it, `room` what is known about room for all of them.
+    """
     found = aside(subject)
     if found is not None:
         return found
@@ -63,7 +75,7 @@ def explain(subject: Subject, options: ExplainOptions) -> Diagnosis:
     rules = rules_of(subject)
     if len(evaluation.feasible):
         return schedulable(subject, evaluation, rules)
-    return _Refused(subject, evaluation, rules, options).diagnosis()
+    return _Refused(subject, evaluation, rules, options, tuple(beside), room).diagnosis()
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +86,9 @@ class _Refused:
     evaluation: Evaluation
     rules: tuple[Rule, ...]
     options: ExplainOptions
+    beside: tuple[int, ...] = ()
+    known: Room | None = None
+    """Room for all of several pods; what it takes is told by whoever asked."""
 
     def diagnosis(self) -> Diagnosis:
         """Everything that is known about it."""
@@ -81,17 +96,18 @@ class _Refused:
         conflicts, complete = self._conflicts()
         best = conflicts[0][0] if conflicts else ()
         derivation = derive(subject, best)
-        room = make_room(subject, self.rules, self.options.limits)
+        room = self.known or make_room(subject, self.rules, self.options.limits)
         verdict = _verdict(room)
         preemption = preempt(subject.scheduler, self.evaluation)
         displacement = displacement_by(subject, preemption)
-        case = Case(subject, self.rules, self.options.costs)
-        repairs = repairs_for(case)
-        rearrangement = rearranged(subject, room)
+        case = Case(subject, self.rules, self.options.costs, self.beside[:MOST_BESIDE])
+        brief = self.options.brief
+        repairs = () if brief and room.steps is not None else repairs_for(case)
+        rearrangement = None if self.known else rearranged(subject, room, brief=brief)
         if rearrangement is not None:
             repairs = (self._moving(rearrangement), *repairs)
         many = subject.places.total >= FEW_NODES
-        found = hints(subject, self.rules)
+        found = (*hints(subject, self.rules), *misleading(subject, self.rules, best))
         return Diagnosis(
             targets=(subject.key,),
             workloads=(subject.workload.short,),
@@ -99,9 +115,9 @@ class _Refused:
             on_paper_only=room.on_paper_only,
             headline=self._headline(derivation, room, displacement),
             where=self._where(derivation),
-            grid=grid(subject, best, room.steps or ()),
+            grid=grid(subject, best, () if self.known else room.steps or ()),
             narrative=(*self._bypassed(best), *narrative(derivation, now=verdict == "stuck")),
-            rearranging=self._rearranging(room),
+            rearranging=self._rearranging(room, best, rearrangement),
             counting=room.counting,
             rearrangement=rearrangement,
             conflicts=tuple(self._conflict(rules, minimal) for rules, minimal in conflicts),
@@ -109,7 +125,7 @@ class _Refused:
             repairs=repairs,
             hints=found,
             displaces=displacement.pods,
-            displacing=displacement.text,
+            displacing=self._displacing(displacement, room),
             node_classes=node_classes(subject, self.rules, derivation),
             first_reasons=united(subject, derivation) if many else (),
             nodes_table=nodes_table(subject, self.rules),
@@ -117,7 +133,7 @@ class _Refused:
             event=event_message(self.evaluation, preemption),
             proof=self._proof(conflicts, room),
             short=short_cause(derivation) if derivation.steps else "refused",
-            not_listed=not_listed(case, searched=_searched(room)),
+            not_listed=not_listed(case, impossible=room.counting is not None),
             remedy=_remedy(room, repairs),
         )
 
@@ -125,7 +141,11 @@ class _Refused:
         """Minimal conflicts with whether that was confirmed; confirmed ones first."""
         found = minimal_conflicts(self.rules, self.subject.places.total)
         judged = [(rules, is_minimal(self.subject, rules)) for rules in found.sets]
-        return sorted(judged, key=lambda pair: not pair[1]), found.complete
+        judged.sort(key=lambda pair: not pair[1])
+        if judged and not judged[0][1]:
+            other = shrunk(self.subject, self.rules)
+            judged += [(other, True)] if other is not None else []
+        return judged, found.complete
 
     def _conflict(self, rules: tuple[Rule, ...], minimal: bool) -> Conflict:
         derivation = derive(self.subject, rules)
@@ -169,15 +189,56 @@ class _Refused:
             texts.insert(0, self.subject.key)
         return tuple(texts)
 
-    def _rearranging(self, room: Room) -> tuple[str, ...]:
+    def _displacing(self, displacement: Displacement, room: Room) -> str:
+        """A victim that could run elsewhere would be a rearrangement, and nothing impossible."""
+        if len(displacement.pods) != 1 or room.counting is None:
+            return displacement.text
+        victim = self.subject.cluster.pods[self.subject.cluster.pod_index[displacement.pods[0]]]
+        if immovable(victim, self.options.limits.policy) is not None:
+            return displacement.text
+        return f"{displacement.text} It would stay pending: there is no room elsewhere."
+
+    def _rearranging(
+        self, room: Room, best: Sequence[Rule], found: Rearrangement | None
+    ) -> tuple[str, ...]:
         if room.counting is not None:
-            return (room.counting.text,)
+            return (self._in_all(best) * (room.counting.kind == "search") + room.counting.text,)
         if room.steps is None:
-            return (
-                "Whether evictions help is not known: the cluster is too large to try every "
-                "sequence, and the obvious ones don't.",
+            few = f" At least {count_of(room.at_least, 'eviction')} would be needed." * (
+                room.at_least > 1
             )
-        return ()
+            return (f"Whether evictions help is not known: {room.limit}.{few}",)
+        return self._elsewhere(found)
+
+    def _in_all(self, best: Sequence[Rule]) -> str:
+        """`1200m CPU are free in all, but not together on one node. `, if only room is missing."""
+        room = best[0] if len(best) == 1 else None
+        if not isinstance(room, CapacityRule):
+            return ""
+        lacking = room.lacking(room.blocked)
+        free = int(np.maximum(room.free[:, lacking[0]], 0).sum())
+        need = int(room.request[lacking[0]])
+        if len(lacking) != 1 or free < need:
+            return ""
+        name = room.names[lacking[0]]
+        return (
+            f"{amount_of(name, free)} are free in all, but not {amount(name, need)} on one node. "
+        )
+
+    def _elsewhere(self, found: Rearrangement | None) -> tuple[str, ...]:
+        """`But batch pods could run on a1 or a2.`: what makes a pod stuck and not impossible."""
+        evicted = {step.pod for step in found.steps if step.action == "evict"} if found else set()
+        back = [s for s in found.steps if s.action == "place" and s.pod in evicted] if found else []
+        if len(back) != 1 or not back[0].any_of or back[0].pod is None:
+            return ()
+        cluster = self.subject.cluster
+        group = int(cluster.group_of[cluster.pod_index[back[0].pod]])
+        if cluster.workloads[group] == self.subject.workload:
+            return ()
+        where = back[0].any_of
+        if " nodes" not in where and where != "any node":
+            where = conjoined(where.split(" "), "or")
+        return (f"But {cluster.workloads[group].name} pods could run on {where}.",)
 
     def _moving(self, rearrangement: Rearrangement) -> Repair:
         names = ", ".join(move.pod.partition("/")[2] for move in rearrangement.moves)
@@ -218,10 +279,6 @@ def _verdict(room: Room) -> Verdict:
     if room.steps is not None:
         return "stuck"
     return "impossible" if room.counting is not None else "undecided"
-
-
-def _searched(room: Room) -> bool:
-    return room.counting is not None and room.counting.kind == "search"
 
 
 def _remedy(room: Room, repairs: Sequence[Repair]) -> str:

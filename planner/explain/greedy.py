@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from planner.cluster.movability import MovePolicy, immovable
+from planner.cluster.node_rules import BoolArray
 from planner.explain.branch import branch
 from planner.explain.places import Places
 from planner.explain.subject import Subject
@@ -27,7 +29,16 @@ class Turn:
         self.state.cluster = cluster
         self.state.log = ChangeLog()
         scheduler = Scheduler(self.state, before.profile)
-        return Subject(self.state, before.profile, scheduler, Places(cluster), self.left[0])
+        movable = {policy: self._with_placed(p, policy) for policy, p in before.movable.items()}
+        places = Places(cluster)
+        return Subject(self.state, before.profile, scheduler, places, self.left[0], movable)
+
+    def _with_placed(self, before: BoolArray, policy: MovePolicy) -> BoolArray:
+        """Who may be evicted, those that were just placed included."""
+        movable = before.copy()
+        for pod in self.placed:
+            movable[pod] = immovable(self.state.cluster.pods[pod], policy) is None
+        return movable
 
 
 def place_in_turn(subject: Subject, pods: Sequence[int]) -> Turn:

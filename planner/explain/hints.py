@@ -15,7 +15,7 @@ from planner.explain.rules.pod_topology_spread import SpreadRule, matching_group
 from planner.explain.rules.rule import Rule
 from planner.explain.rules.volumes import VolumeRule
 from planner.explain.subject import Subject
-from planner.explain.words import NAMED, amount, conjoined, count_of, short_key
+from planner.explain.words import NAMED, amount, conjoined, count_of, resource_word, short_key
 
 _MILLION = 1_000_000
 """More cores than any node has: `100M` where `100m` was meant."""
@@ -23,6 +23,24 @@ _TINY = 1024 * 1024
 """Less memory than any container needs: `100m` where `100M` was meant."""
 
 Rules = tuple[Rule, ...]
+
+
+def misleading(subject: Subject, rules: Rules, conflict: Rules) -> tuple[Notice, ...]:
+    """kube-scheduler names one reason per node; room that would not help is named all the same."""
+    room = next((rule for rule in rules if isinstance(rule, CapacityRule)), None)
+    if room is None or room in conflict or not conflict:
+        return ()
+    what = conjoined([resource_word(room.names[i]) for i in room.lacking(room.blocked)])
+    where = subject.places.describe(room.blocked)
+    names = conjoined([rule.name for rule in conflict])
+    verb = "excludes" if len(conflict) == 1 else "exclude"
+    return (
+        Notice(
+            code="moreRoomWouldNotHelp",
+            text=f"{what} is short on {where}, but more of it would not help: {names} {verb} every "
+            "node",
+        ),
+    )
 
 
 def hints(subject: Subject, rules: Rules) -> tuple[Notice, ...]:
@@ -173,7 +191,7 @@ def _too_large(subject: Subject, rules: Rules) -> Iterator[Notice]:
 
 def _volumes(subject: Subject, rules: Rules) -> Iterator[Notice]:
     """Volumes pin the pod, but spread counts zones that they can't reach."""
-    volumes = [rule for rule in rules if isinstance(rule, VolumeRule) and rule.pins]
+    volumes = [rule for rule in rules if isinstance(rule, VolumeRule) and rule.reaches_only]
     spreads = [rule for rule in rules if isinstance(rule, SpreadRule)]
     for volume in volumes:
         for spread in spreads:

@@ -12,14 +12,14 @@ from functools import cached_property
 
 from models.diagnosis import Diagnosis, Verdict
 from planner.cluster import Cluster
+from planner.cluster.movability import immovable
 from planner.cluster.owners import WorkloadRef
-from planner.explain.competition import compete
 from planner.explain.diagnose import ExplainOptions, explain
 from planner.explain.greedy import Turn, place_in_turn
 from planner.explain.moves import rearranged
 from planner.explain.rearrange import Room, room_for
 from planner.explain.subject import Subject, subject_of
-from planner.explain.words import count_of
+from planner.explain.words import NAMED, conjoined, count_of
 from planner.scheduler.profile import Profile
 
 _WORST: tuple[Verdict, ...] = ("impossible", "undecided", "stuck", "gated", "schedulable")
@@ -80,7 +80,7 @@ def explain_pods(
 def explain_workloads(
     cluster: Cluster, pods: Sequence[int], profile: Profile, options: ExplainOptions
 ) -> Diagnosis:
-    """A part for each workload."""
+    """A part for each workload, each judged without the pods of the others."""
     explainer = Explainer(cluster, profile, options)
     workloads = explainer.by_workload(pods)
     return _summed_up(explainer, pods, [_together(explainer, each) for each in workloads.values()])
@@ -96,8 +96,48 @@ def _together(explainer: Explainer, pods: Sequence[int]) -> Diagnosis:
     if not turn.left:
         return _for_all(explainer, pods, explainer.alone(waiting[0]))
     room = room_for(first, waiting, explainer.options.limits)
-    last = explain(turn.subject(first), explainer.options)
-    return _judged(explainer, pods, last, room, turn)
+    if room.steps is not None and not room.evictions:
+        return _out_of_turn(explainer, pods, turn, room)
+    known = room if room.steps is not None else None
+    last = explain(turn.subject(first), explainer.options, turn.left[1:], known)
+    found = _judged(explainer, pods, last, room, turn)
+    if explainer.options.brief or not turn.placed:
+        return found
+    return _with_conflicts(explainer, found, waiting)
+
+
+def _with_conflicts(explainer: Explainer, found: Diagnosis, pods: Sequence[int]) -> Diagnosis:
+    """Why one pod more than fits is one too many, whoever comes first."""
+    from planner.explain.batches.conflicts import conflicts_of, most_of
+
+    workload = explainer.workload(pods[0])
+    value, bound = most_of(explainer.subject(pods[0]), {workload: pods})
+    demands = {workload: pods[: value + 1] if value == bound else pods}
+    conflicts = conflicts_of(explainer.subject(pods[0]), demands)
+    if conflicts is None:
+        return found
+    rest = [text for text in found.proof if "conflict" not in text]
+    return found.model_copy(
+        update={
+            "conflicts": conflicts.documents(),
+            "more_conflicts": not conflicts.complete,
+            "proof": (conflicts.proof, *rest),
+        }
+    )
+
+
+def _out_of_turn(explainer: Explainer, pods: Sequence[int], turn: Turn, room: Room) -> Diagnosis:
+    """All fit, but not where kube-scheduler puts the first ones by itself."""
+    found = _for_all(explainer, pods, explainer.alone(pods[0]))
+    cluster = explainer.cluster
+    steps = [step for step in room.steps or () if step.action == "place"]
+    places = [f"{cluster.pods[s.pod].name} on {cluster.nodes[s.node].name}" for s in steps[:NAMED]]
+    more = f" and {len(steps) - NAMED} more" if len(steps) > NAMED else ""
+    text = (
+        f"By its own choice kube-scheduler places {len(turn.placed)} of them (ties by name), and "
+        f"the others wait. All fit as {conjoined(places)}{more}."
+    )
+    return found.model_copy(update={"narrative": (*found.narrative, text)})
 
 
 def _judged(
@@ -114,12 +154,14 @@ def _judged(
     if fitting:
         text = f"{fitting} of {count_of(number, f'{who} pod')} find a node; then {last.headline}"
         changes["headline"] = text
-    if room.steps is not None and not room.evictions:
-        return _for_all(explainer, pods, explainer.alone(pods[0]))
+    proof = [text for text in last.proof if "evictions" not in text and "sequence" not in text]
+    changes["proof"] = tuple(proof + (["fewer evictions can't do"] if room.fewest else []))
     if room.steps is not None:
         changes |= {
             "verdict": "stuck",
-            "rearrangement": rearranged(explainer.subject(pods[0]), room),
+            "rearrangement": rearranged(
+                explainer.subject(pods[0]), room, brief=explainer.options.brief
+            ),
             "rearranging": (),
             "counting": None,
             "remedy": count_of(room.evictions, "eviction"),
@@ -131,8 +173,30 @@ def _judged(
             "rearrangement": None,
             "counting": counting,
             "rearranging": (counting.text,),
+            "proof": (*proof, "no sequence of evictions helps"),
         }
+    else:
+        changes |= _unknown(explainer, last, room, turn)
     return last.model_copy(update=changes)
+
+
+def _unknown(explainer: Explainer, last: Diagnosis, room: Room, turn: Turn) -> dict[str, object]:
+    """What the pod that is left over tells about all of them.
+
+    If no sequence helps it, none helps all: those before it could be evicted again, if they may.
+    """
+    policy = explainer.options.limits.policy
+    free = all(immovable(explainer.cluster.pods[pod], policy) is None for pod in turn.placed)
+    if last.verdict == "impossible" and free:
+        return {}
+    text = f"Whether evictions help all of them is not known: {room.limit}."
+    return {
+        "verdict": "undecided",
+        "counting": None,
+        "rearranging": (text,),
+        "rearrangement": None,
+        "repairs": tuple(r for r in last.repairs if r.kind != "movePods"),
+    }
 
 
 def _for_all(explainer: Explainer, pods: Sequence[int], found: Diagnosis) -> Diagnosis:
@@ -156,6 +220,8 @@ def _competing(explainer: Explainer, pods: Sequence[int], parts: Sequence[Diagno
     if turn.left:
         room = room_for(first, pods, explainer.options.limits)
         if room.steps is None or room.evictions:
+            from planner.explain.competition import compete
+
             return compete(explainer, pods, turn, room)
     names = [ref.name for ref in explainer.by_workload(pods)]
     return Diagnosis(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -10,9 +10,11 @@ from models.diagnosis import Move, Rearrangement, RearrangementStep
 from models.plan import Step as PlanStep
 from models.plan import Wave
 from planner.cluster import Cluster
+from planner.explain.branch import branch, feasible_nodes
 from planner.explain.outcome import outcome_of
-from planner.explain.rearrange import Room, equally_good, landing_nodes
+from planner.explain.rearrange import Room
 from planner.explain.subject import Subject
+from planner.explain.trials import Trial
 from planner.verify.steps import Step
 
 MANY_PODS = 5000
@@ -21,14 +23,15 @@ SIBLINGS = 12
 """So many pods of a group are tried in the place of the one that is evicted."""
 
 
-def rearranged(subject: Subject, room: Room) -> Rearrangement | None:
-    """The steps as a document, with what else would do."""
+def rearranged(subject: Subject, room: Room, *, brief: bool = False) -> Rearrangement | None:
+    """The steps as a document, with what else would do unless it is to be brief."""
     if room.steps is None:
         return None
     cluster = subject.cluster
-    landing = landing_nodes(subject, room.steps)
+    landing = {} if brief else landing_nodes(subject, room.steps)
     steps = tuple(
-        _step(subject, step, room, landing.get(i, [])) for i, step in enumerate(room.steps)
+        _step(subject, step, room, landing.get(i, []), brief=brief)
+        for i, step in enumerate(room.steps)
     )
     evicted = {step.pod: step.node for step in room.steps if step.action == "evict"}
     landed = {step.pod: step.node for step in room.steps if step.action == "place"}
@@ -40,7 +43,7 @@ def rearranged(subject: Subject, room: Room) -> Rearrangement | None:
         )
         for pod, node in evicted.items()
     )
-    checked, cordon = _own_choice(subject, room.steps)
+    checked, cordon = ("", "") if brief else _own_choice(subject, room.steps)
     if cordon and room.evictions == 1:
         origin = next(step.node for step in steps if step.action == "evict")
         steps = (
@@ -52,6 +55,7 @@ def rearranged(subject: Subject, room: Room) -> Rearrangement | None:
     return Rearrangement(
         evictions=room.evictions,
         fewest=room.fewest,
+        at_least=room.at_least,
         steps=steps,
         moves=moves,
         waves=waves,
@@ -101,7 +105,9 @@ def _own_choice(subject: Subject, steps: Sequence[Step]) -> tuple[str, str]:
     return "Checked with kube-scheduler's own choice: with the cordon every tie ends well.", note
 
 
-def _step(subject: Subject, step: Step, room: Room, landing: Sequence[int]) -> RearrangementStep:
+def _step(
+    subject: Subject, step: Step, room: Room, landing: Sequence[int], *, brief: bool
+) -> RearrangementStep:
     cluster = subject.cluster
     mask = np.zeros(subject.places.total, np.bool_)
     mask[list(landing)] = True
@@ -109,9 +115,19 @@ def _step(subject: Subject, step: Step, room: Room, landing: Sequence[int]) -> R
         action="evict" if step.action == "evict" else "place",
         pod=cluster.pods[step.pod].key,
         node=cluster.nodes[step.node].name,
+        returns_as=_successor(cluster, step) if step.action == "place" else "",
         any_of=subject.places.listed(mask) if landing else "",
-        note=_alternatives(subject, step, room) if step.action == "evict" else "",
+        note=_alternatives(subject, step, room) if step.action == "evict" and not brief else "",
     )
+
+
+def _successor(cluster: Cluster, step: Step) -> str:
+    """Pods of a StatefulSet come back under their own name, others under a new one."""
+    if cluster.node_of[step.pod] < 0:
+        return ""
+    name = cluster.pods[step.pod].name
+    kind = cluster.workloads[int(cluster.group_of[step.pod])].kind
+    return name if kind in ("StatefulSet", "Pod") else f"{name.rpartition('-')[0]}-<new>"
 
 
 def _alternatives(subject: Subject, step: Step, room: Room) -> str:
@@ -127,3 +143,28 @@ def _alternatives(subject: Subject, step: Step, room: Room) -> str:
     good = list(equally_good(subject, room.steps or (), mates))
     name = cluster.workloads[int(group)].name
     return f"any of the {len(mates)} {name} pods would do" if len(good) == len(mates) else ""
+
+
+def equally_good(subject: Subject, steps: Sequence[Step], movable: Sequence[int]) -> Iterator[int]:
+    """Pods of the same group that could be evicted in the place of the only one."""
+    evicted = [step.pod for step in steps if step.action == "evict"]
+    if len(evicted) != 1:
+        return
+    trial = Trial(subject)
+    group = subject.cluster.group_of[evicted[0]]
+    for pod in movable:
+        if subject.cluster.group_of[pod] == group and trial.without(pod) is not None:
+            yield pod
+
+
+def landing_nodes(subject: Subject, steps: Sequence[Step]) -> dict[int, list[int]]:
+    """For each landing of the steps, by its position: every node that takes the pod then."""
+    state, scheduler = branch(subject)
+    found: dict[int, list[int]] = {}
+    for position, step in enumerate(steps):
+        if step.action == "evict":
+            state.remove(step.pod)
+        else:
+            found[position] = feasible_nodes(scheduler, step.pod)
+            state.place(step.pod, step.node)
+    return found

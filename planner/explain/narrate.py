@@ -14,7 +14,14 @@ from planner.explain.rules.rule import FILTERS, NARROWS, Rule
 from planner.explain.rules.taint_toleration import TaintRule
 from planner.explain.rules.volumes import VolumeRule
 from planner.explain.subject import Subject
-from planner.explain.words import NAMED, amount, capitalised, conjoined, resource_word
+from planner.explain.words import (
+    NAMED,
+    amount,
+    amount_of,
+    capitalised,
+    conjoined,
+    resource_word,
+)
 
 
 def narrative(derivation: Derivation, *, now: bool) -> tuple[str, ...]:
@@ -203,4 +210,16 @@ def _conclusion(derivation: Derivation, *, now: bool) -> str:
         return "So no node satisfies both."
     if not later and len(narrowing) > 2:
         return "So no node satisfies all of them."
+    room = derivation.filling[0].rule if derivation.filling else None
+    place = _where(derivation, derivation.left_after(NARROWS))
+    if isinstance(room, CapacityRule) and place and len(later) == 1:
+        lacking = room.lacking(derivation.left_after(FILTERS))
+        if len(lacking) == 1:
+            need = amount_of(room.names[lacking[0]], int(room.request[lacking[0]]))
+            there = place.removeprefix("in ")
+            verb = "is" if " and " not in there else "are"
+            return (
+                f"So, because only {there} {verb} allowed and no node there has {need} free, no "
+                f"node is left{end}."
+            )
     return f"So no node is left{end}."

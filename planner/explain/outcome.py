@@ -23,6 +23,8 @@ MOST_WAITING = 3
 """Orders of more pods are too many to try."""
 MOST_TIES = 40
 """With more equally good nodes only the first ones are tried."""
+MOST_ENDS = 400
+"""Ways to land that are tried in all."""
 CORDON = Taint(key=UNSCHEDULABLE_TAINT, effect="NoSchedule")
 
 
@@ -84,6 +86,9 @@ def _land(state: SchedulingState, scheduler: Scheduler, pods: Sequence[int], tri
         return
     tried.complete &= len(best) <= MOST_TIES
     for node in best[:MOST_TIES]:
+        if tried.total >= MOST_ENDS:
+            tried.complete = False
+            return
         state.place(pods[0], node)
         _land(state, scheduler, pods[1:], tried)
         state.remove(pods[0])

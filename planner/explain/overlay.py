@@ -131,12 +131,12 @@ def _change_groups(subject: Subject, state: SchedulingState, overlay: Overlay) -
         changed = [
             other.index
             for other in cluster.groups
-            if other.spec is group.spec and cluster.workloads[other.index] == subject.workload
+            if cluster.workloads[other.index] == subject.workload and other.spec == group.spec
         ]
         groups = list(cluster.groups)
         for index in changed:
             groups[index] = replace(groups[index], spec=spec)
-        state.cluster = _sharing(cluster, replace(cluster, groups=tuple(groups)), nodes=False)
+        state.cluster = sharing(cluster, replace(cluster, groups=tuple(groups)), nodes=False)
         _forget(state, _DERIVED - _ABOUT_NODES)
     if spec.requests != group.spec.requests:
         state.requests = state.requests.copy()
@@ -150,7 +150,7 @@ def _change_others(state: SchedulingState, edits: Mapping[int, SpecEdit]) -> Non
     for index, edit in edits.items():
         groups[index] = replace(groups[index], spec=edit(groups[index].spec))
     changed = replace(state.cluster, groups=tuple(groups))
-    state.cluster = _sharing(state.cluster, changed, nodes=False)
+    state.cluster = sharing(state.cluster, changed, nodes=False)
     _forget(state, _DERIVED - _ABOUT_NODES)
 
 
@@ -173,7 +173,7 @@ def _change_nodes(state: SchedulingState, overlay: Overlay) -> None:
         state.used = np.concatenate((state.used, empty))
         state.non_zero_used = np.concatenate((state.non_zero_used, empty[:, :2]))
     changed = replace(cluster, nodes=tuple(nodes), resources=table)
-    state.cluster = _sharing(cluster, changed, nodes=True)
+    state.cluster = sharing(cluster, changed, nodes=True)
     _forget(state, _DERIVED - _ABOUT_GROUPS)
 
 
@@ -182,7 +182,7 @@ def _forget(state: SchedulingState, names: frozenset[str]) -> None:
         state.__dict__.pop(name, None)
 
 
-def _sharing(old: Cluster, new: Cluster, *, nodes: bool) -> Cluster:
+def sharing(old: Cluster, new: Cluster, *, nodes: bool) -> Cluster:
     """What was computed for the old snapshot and still holds for the new one."""
     kept = ["group_index", "workloads", "pod_index", "pending", "running"]
     if not nodes:

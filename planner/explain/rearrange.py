@@ -1,28 +1,33 @@
 """The fewest evictions that make room, or the proof that none do.
 
-First counting arguments, then every single eviction, then all sequences of a small problem. What
-is found is replayed by the verifier before anybody sees it.
+First counting arguments, then every single eviction, then all sequences of a small problem, then
+pods that have to leave a node together, then the exact solver. What is found is replayed by the
+verifier before anybody sees it. What is not decided says which limit was hit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from models.diagnosis import Counting
 from planner.cluster import GONE, Cluster
 from planner.cluster.movability import DEFAULT_POLICY, MovePolicy
-from planner.explain.branch import branch, feasible_nodes
-from planner.explain.counting import Stage, certificate
-from planner.explain.rules.node_resources_fit import CapacityRule
+from planner.cluster.topology import IntArray
+from planner.explain.branch import feasible_nodes
+from planner.explain.counting import certificate
+from planner.explain.holes import NEVER, evictions_at, evictions_for_one_more
+from planner.explain.places import Places
+from planner.explain.rules import rules_of
 from planner.explain.rules.rule import Rule
+from planner.explain.stage import Stage
 from planner.explain.subject import Subject
+from planner.explain.trials import Trial, candidates, openings
 from planner.explain.words import NAMED, conjoined, count_of
+from planner.scheduler.cycle import Scheduler
 from planner.scheduler.profile import Profile
+from planner.scheduler.state import SchedulingState
 from planner.verify.replay import check_steps
 from planner.verify.steps import Step
 
@@ -36,12 +41,8 @@ MOST_CELLS = 20_000
 """Up to here the exact solver is asked."""
 TRIES = 400
 """Single evictions that are tried in a large cluster."""
-PAIR_NODES, PAIR_PODS = 40, 8
-"""How many nodes, and pods of a node, are tried for two evictions."""
-MANY = 5000
-"""With more movable pods they are taken in the order of the input, not of their names."""
-SECOND = 12
-"""Nodes per order that are tried for a landing."""
+IN_TURN = 12
+"""So many pods of a large cluster are given room one after the other."""
 
 
 @dataclass(frozen=True)
@@ -50,19 +51,24 @@ class Limits:
 
     states: int = STATES
     tries: int = TRIES
+    cells: int = MOST_CELLS
     policy: MovePolicy = DEFAULT_POLICY
 
 
 @dataclass(frozen=True, eq=False)
 class Room:
-    """What is known: steps that make room, a proof that nothing does, or neither."""
+    """What is known: steps that make room, a proof that nothing does, or the limit that was hit."""
 
     steps: tuple[Step, ...] | None = None
     fewest: bool = False
+    at_least: int = 0
+    """No sequence needs fewer evictions."""
     counting: Counting | None = None
     on_paper_only: bool = False
     placed: int = 0
     """The most of several pods that any sequence places, where all were searched."""
+    limit: str = ""
+    """Why it is not known whether evictions help."""
 
     @property
     def evictions(self) -> int:
@@ -79,122 +85,47 @@ def make_room(subject: Subject, rules: Sequence[Rule], limits: Limits) -> Room:
     if not stage.movable.any():
         text = "No eviction helps: no running pod may be moved."
         return Room(counting=Counting(kind="pinned", text=text, numbers={"movable": 0}))
-    single = _single(stage, limits)
-    if single is not None:
-        return Room(steps=single, fewest=True)
-    found = room_for(subject, (subject.pod,), limits)
-    if found.steps is not None or found.counting is not None:
+    least = evictions_at(stage)
+    bound = max(int(least.min()), evictions_for_one_more(stage))
+    bound = bound if bound < NEVER else 1
+    if bound == 1:
+        single, all_tried = _single(stage, limits)
+        if single is not None:
+            return Room(steps=single, fewest=True, at_least=1)
+        bound = 2 if all_tried else 1
+    found = _searched(subject, (subject.pod,), limits)
+    if found is not None:
         return found
-    pair = _pair(stage)
-    return Room() if pair is None else Room(steps=pair)
+    opened = _opened(stage, least)
+    if opened is not None:
+        room = Room(steps=opened, at_least=bound)
+        if room.evictions == bound:
+            return replace(room, fewest=True)
+    else:
+        room = Room(at_least=bound)
+    return _by_solver(subject, (subject.pod,), limits, room)
 
 
-def _single(stage: Stage, limits: Limits) -> tuple[Step, ...] | None:
-    """One eviction, either pod landing first."""
+def _single(stage: Stage, limits: Limits) -> tuple[tuple[Step, ...] | None, bool]:
+    """One eviction, either pod landing first; and whether every one of them was tried."""
     subject = stage.subject
-    trial = _Trial(subject)
-    for pod in _candidates(stage)[: limits.tries]:
+    trial = Trial(subject)
+    pods = candidates(stage)
+    for pod in pods[: limits.tries]:
         steps = trial.without(pod)
+        if steps is not None and _holds(subject.cluster, subject.profile, steps):
+            return steps, True
+    return None, trial.complete and len(pods) <= limits.tries
+
+
+def _opened(stage: Stage, least: IntArray) -> tuple[Step, ...] | None:
+    """Several evictions for one node that then takes the pod."""
+    trial, subject = Trial(stage.subject), stage.subject
+    for node, pods in openings(stage, least):
+        steps = trial.without_all(pods, node)
         if steps is not None and _holds(subject.cluster, subject.profile, steps):
             return steps
     return None
-
-
-def _candidates(stage: Stage) -> list[int]:
-    """One movable pod per group and node; first where its room alone would be enough."""
-    cluster, state = stage.subject.cluster, stage.subject.state
-    pods = np.flatnonzero(stage.movable)
-    if len(pods) < MANY:
-        pods = np.array(sorted(pods.tolist(), key=lambda i: cluster.pods[i].key), np.int64)
-    cells = cluster.group_of[pods] * len(cluster.nodes) + state.node_of[pods]
-    first = pods[np.sort(np.unique(cells, return_index=True)[1])]
-    refused = np.zeros(len(cluster.nodes), np.int64)
-    for rule in stage.rules:
-        refused += rule.blocked
-    refused[stage.never] += 100
-    nodes = state.node_of[first]
-    free = cluster.resources.allocatable[nodes] - state.used[nodes]
-    wanted = state.requests[stage.subject.group.index]
-    frees = free + state.requests[cluster.group_of[first]]
-    short = ((wanted > 0) & (wanted > frees)).any(axis=1)
-    own = cluster.group_of[first] == stage.subject.group.index
-    order = np.lexsort((np.arange(len(first)), own, short, refused[nodes]))
-    found: list[int] = first[order].tolist()
-    return found
-
-
-def _pair(stage: Stage) -> tuple[Step, ...] | None:
-    """Two evictions from one node that is short of room only; in large clusters, a few nodes."""
-    subject = stage.subject
-    cluster, state = subject.cluster, subject.state
-    rules = [rule for rule in stage.rules if isinstance(rule, CapacityRule)]
-    if not rules:
-        return None
-    others = np.zeros(len(cluster.nodes), np.bool_)
-    for rule in stage.rules:
-        if rule is not rules[0]:
-            others |= rule.blocked
-    trial = _Trial(subject)
-    for node in np.flatnonzero(rules[0].blocked & ~others & ~stage.never).tolist()[:PAIR_NODES]:
-        here = np.flatnonzero(stage.movable & (state.node_of == node)).tolist()
-        here.sort(key=lambda pod: -int(state.requests[cluster.group_of[pod]][0]))
-        for pods in combinations(here[:PAIR_PODS], 2):
-            steps = trial.without_both(pods, node)
-            if steps is not None and _holds(cluster, subject.profile, steps):
-                return steps
-    return None
-
-
-class _Trial:
-    """Single evictions on one branch; each is undone before the next."""
-
-    def __init__(self, subject: Subject) -> None:
-        self._subject = subject
-        self._state, self._scheduler = branch(subject)
-
-    def without(self, pod: int) -> tuple[Step, ...] | None:
-        """Steps that evict the pod and bind both, or None."""
-        origin = int(self._state.node_of[pod])
-        self._state.remove(pod)
-        steps = self._landings(pod, origin)
-        self._state.place(pod, origin)
-        return steps
-
-    def without_both(self, pods: tuple[int, int], node: int) -> tuple[Step, ...] | None:
-        """Steps that evict both from their node, bind the target there and both elsewhere."""
-        state, target = self._state, self._subject.pod
-        steps = [Step.evict(pod, node) for pod in pods]
-        for pod in pods:
-            state.remove(pod)
-        landed: list[int] = []
-        if node in feasible_nodes(self._scheduler, target):
-            for pod in (target, *pods):
-                nodes = [node] if pod == target else feasible_nodes(self._scheduler, pod)
-                if not nodes:
-                    break
-                state.place(pod, nodes[0])
-                landed.append(pod)
-                steps.append(Step.place(pod, nodes[0]))
-        for pod in landed:
-            state.remove(pod)
-        for pod in pods:
-            state.place(pod, node)
-        return tuple(steps) if len(landed) == 3 else None
-
-    def _landings(self, pod: int, origin: int) -> tuple[Step, ...] | None:
-        target, state = self._subject.pod, self._state
-        for first, second in ((target, pod), (pod, target)):
-            for node in feasible_nodes(self._scheduler, first)[:SECOND]:
-                state.place(first, node)
-                landing = feasible_nodes(self._scheduler, second)
-                state.remove(first)
-                if landing:
-                    return (
-                        Step.evict(pod, origin),
-                        Step.place(first, node),
-                        Step.place(second, landing[0]),
-                    )
-        return None
 
 
 def _holds(cluster: Cluster, profile: Profile, steps: Sequence[Step]) -> bool:
@@ -204,26 +135,97 @@ def _holds(cluster: Cluster, profile: Profile, steps: Sequence[Step]) -> bool:
 
 def room_for(subject: Subject, pods: Sequence[int], limits: Limits) -> Room:
     """Room for all these pods at once: all sequences if they are few, else the solver's word."""
-    cluster, profile = subject.cluster, subject.profile
+    found = _searched(subject, pods, limits)
+    if found is not None:
+        return found
+    return _by_solver(subject, pods, limits, Room())
+
+
+def _cells(subject: Subject, pods: Sequence[int], limits: Limits) -> tuple[int, int]:
+    """Groups times nodes to decide about, and pods."""
+    cluster = subject.cluster
     movable = Stage(subject, (), limits.policy).movable
     groups = set(cluster.group_of[movable].tolist()) | set(cluster.group_of[list(pods)].tolist())
-    cells, moving = len(groups) * len(cluster.nodes), int(movable.sum())
-    if cells > MOST_CELLS:
-        return Room()
-    problem = _problem(cluster, pods, limits)
-    if cells <= SMALL_CELLS and moving + len(pods) <= SMALL_PODS:
-        room = _exhaustive(problem, profile, limits)
-        if room is not None:
-            return room
+    return len(groups) * len(cluster.nodes), int(movable.sum()) + len(pods)
+
+
+def _searched(subject: Subject, pods: Sequence[int], limits: Limits) -> Room | None:
+    """By all sequences; None if the problem is too large for that."""
+    cells, number = _cells(subject, pods, limits)
+    if cells > SMALL_CELLS or number > SMALL_PODS:
+        return None
+    return _exhaustive(_problem(subject.cluster, pods, limits), subject.profile, limits)
+
+
+def _by_solver(subject: Subject, pods: Sequence[int], limits: Limits, known: Room) -> Room:
+    """Better than what is known, a proof, or the limit that was hit."""
+    cells, _ = _cells(subject, pods, limits)
+    if cells > limits.cells:
+        return _in_turn(subject, pods, limits) if len(pods) > 1 else _beyond(known, cells, limits)
     from planner.explain.by_solver import fewest_moves
 
-    answer = fewest_moves(problem, profile)
-    if answer.steps is not None and _holds(cluster, profile, answer.steps):
-        return Room(steps=answer.steps, fewest=answer.fewest)
-    if not answer.proven_impossible:
-        return Room()
-    text = "No rearrangement helps: no final state that a sequence could reach has room."
-    return Room(counting=Counting(kind="search", text=text))
+    problem = _problem(subject.cluster, pods, limits)
+    most = known.evictions - 1 if known.steps is not None else None
+    answer = fewest_moves(problem, subject.profile, most)
+    if answer.steps is not None and _holds(subject.cluster, subject.profile, answer.steps):
+        return Room(steps=answer.steps, fewest=answer.fewest, at_least=answer.at_least)
+    if known.steps is not None:
+        return replace(known, fewest=answer.none)
+    if answer.none:
+        text = "No rearrangement helps: no final state that a sequence could reach has room."
+        return Room(counting=Counting(kind="search", text=text, numbers={"cells": cells}))
+    return replace(known, limit=answer.limit)
+
+
+def _beyond(known: Room, cells: int, limits: Limits) -> Room:
+    """What was found by trying, in a cluster that is too large for the solver."""
+    if known.steps is not None:
+        return known
+    text = (
+        f"{limits.tries} single evictions and sets of pods that would have to leave one node "
+        f"together were tried; the {cells} pairs of workload and node are more than the "
+        f"{limits.cells} that the solver is asked about (--cells)"
+    )
+    return replace(known, limit=text)
+
+
+def _in_turn(subject: Subject, pods: Sequence[int], limits: Limits) -> Room:
+    """Room for one pod after the other; nobody is evicted twice, and no new pod at all."""
+    cluster, profile = subject.cluster, subject.profile
+    steps: list[Step] = []
+    if len(pods) > IN_TURN:
+        text = f"more than {IN_TURN} pods are not given room one by one in a cluster of this size"
+        return Room(limit=text)
+    movable = Stage(subject, (), limits.policy).movable.copy()
+    movable[list(pods)] = False
+    at_least = 0
+    for number, pod in enumerate(pods):
+        mine = _over(cluster, profile, pod)
+        nodes = feasible_nodes(mine.scheduler, pod)
+        if nodes:
+            new: tuple[Step, ...] = (Step.place(pod, nodes[0]),)
+        else:
+            mine.movable[limits.policy] = movable
+            room = make_room(mine, rules_of(mine), limits)
+            if room.steps is None:
+                return Room(limit=room.limit or "the pods before it hold the room of another one")
+            new = room.steps
+            # Later ones could have needed less, had those before them gone elsewhere.
+            at_least = room.at_least if not number else at_least
+        steps += new
+        movable = movable.copy()
+        movable[[step.pod for step in new]] = False
+        landed = {step.pod: step.node for step in new if step.action == "place"}
+        cluster = cluster.with_placement(landed)
+    if not _holds(subject.cluster, profile, steps):
+        return Room(limit="the steps for one pod after the other don't follow each other")
+    room = Room(steps=tuple(steps), at_least=at_least)
+    return replace(room, fewest=room.evictions == at_least)
+
+
+def _over(cluster: Cluster, profile: Profile, pod: int) -> Subject:
+    state = SchedulingState(cluster)
+    return Subject(state, profile, Scheduler(state, profile), Places(cluster), pod)
 
 
 def _problem(cluster: Cluster, pods: Sequence[int], limits: Limits) -> Problem:
@@ -248,7 +250,8 @@ def _exhaustive(problem: Problem, profile: Profile, limits: Limits) -> Room | No
     found = search(problem, profile, state_limit=limits.states)
     placed = sum(found.value.placed)
     if placed == wanted(problem) and _holds(problem.cluster, profile, found.steps):
-        return Room(steps=found.steps, fewest=found.complete, placed=placed)
+        least = found.value.cost if found.complete else 1
+        return Room(steps=found.steps, fewest=found.complete, at_least=least, placed=placed)
     if not found.complete:
         return None
     numbers = {"states": found.states, "placed": placed}
@@ -279,28 +282,3 @@ def _on_paper(problem: Problem) -> str:
         f"On paper only: {listed} would satisfy every rule ({count_of(moves, 'move')}), but no "
         "sequence of evictions and placements gets there; all of them were searched."
     )
-
-
-def equally_good(subject: Subject, steps: Sequence[Step], movable: Sequence[int]) -> Iterator[int]:
-    """Pods of the same group that could be evicted in the place of the only one."""
-    evicted = [step.pod for step in steps if step.action == "evict"]
-    if len(evicted) != 1:
-        return
-    trial = _Trial(subject)
-    group = subject.cluster.group_of[evicted[0]]
-    for pod in movable:
-        if subject.cluster.group_of[pod] == group and trial.without(pod) is not None:
-            yield pod
-
-
-def landing_nodes(subject: Subject, steps: Sequence[Step]) -> dict[int, list[int]]:
-    """For each landing of the steps, by its position: every node that takes the pod then."""
-    state, scheduler = branch(subject)
-    found: dict[int, list[int]] = {}
-    for position, step in enumerate(steps):
-        if step.action == "evict":
-            state.remove(step.pod)
-        else:
-            found[position] = feasible_nodes(scheduler, step.pod)
-            state.place(step.pod, step.node)
-    return found

@@ -94,7 +94,7 @@ def schedulable(subject: Subject, evaluation: Evaluation, rules: tuple[Rule, ...
         hints=found,
         short="every node has room"
         if number == places.total
-        else count_of(number, "node") + " pass",
+        else f"{count_of(number, 'node')} {'passes' if number == 1 else 'pass'}",
         remedy="-",
         nodes_table=nodes_table(subject, rules),
     )

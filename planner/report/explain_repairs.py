@@ -20,19 +20,25 @@ SHORT = 20
 
 def repair_lines(repairs: Sequence[Repair], *, wide: bool) -> Iterator[str]:
     """Numbered, cheapest first; `wide` adds the commands."""
-    groups = _united(repairs)
+    groups = united(repairs)
     shown = groups if wide else _first(groups)
-    texts = [_texts(group) for group in shown]
-    first = min(max((len(text) for text, _, _ in texts if len(text) <= LONG), default=0), LONG)
-    second = max((len(then) for _, then, notes in texts if len(notes) <= SHORT), default=0)
-    second = min(second, WIDTH - INDENT - first - 4 - max(map(len, _short_notes(texts)), default=0))
-    for number, (group, (text, then, notes)) in enumerate(zip(shown, texts, strict=True), 1):
+    said = [texts(group) for group in shown]
+    first = min(max((len(text) for text, _, _ in said if len(text) <= LONG), default=0), LONG)
+    second = max((len(then) for _, then, notes in said if len(notes) <= SHORT), default=0)
+    second = min(second, WIDTH - INDENT - first - 4 - max(map(len, _short_notes(said)), default=0))
+    for number, (group, (text, then, notes)) in enumerate(zip(shown, said, strict=True), 1):
         yield from _lines(f"  {number}. ", (text, then, notes), first, second)
         if wide:
             commands = [repair.command for repair in group if repair.command]
             # A command is never broken: it is there to be copied.
             lines = (command.replace(" ", NO_BREAK) for command in commands[:3])
             yield from (f"{NO_BREAK * INDENT}${NO_BREAK}{line}" for line in lines)
+            diffs = [repair.diff for repair in group if repair.diff and not repair.command]
+            yield from (
+                f"{NO_BREAK * INDENT}{line.replace(' ', NO_BREAK)}"
+                for diff in diffs[:1]
+                for line in diff.splitlines()
+            )
     hidden = [group for group in groups if group not in shown]
     if hidden:
         yield f"  {_hidden(hidden)} (-o wide shows all)."
@@ -82,7 +88,7 @@ def _lines(head: str, texts: tuple[str, str, str], first: int, second: int) -> I
         yield f"{' ' * INDENT}{rest}"
 
 
-def _united(repairs: Sequence[Repair]) -> list[list[Repair]]:
+def united(repairs: Sequence[Repair]) -> list[list[Repair]]:
     """Changes of one kind that differ only in their object, with the same effect or price."""
     groups: dict[tuple[object, ...], list[Repair]] = {}
     for repair in repairs:
@@ -103,10 +109,13 @@ def _likeness(repair: Repair) -> tuple[object, ...]:
         return repair.kind, repair.then_nodes
     if repair.kind == "uncordon":
         return repair.kind, repair.cost
+    if repair.kind == "scale" and repair.change is not None and repair.change.to is not None:
+        return repair.kind, repair.cost, repair.then, repair.change.to
     return repair.kind, repair.object, repair.field, repair.text
 
 
-def _texts(group: Sequence[Repair]) -> tuple[str, str, str]:
+def texts(group: Sequence[Repair]) -> tuple[str, str, str]:
+    """What to change, what then happens, and what it costs."""
     first = group[0]
     notes = "; ".join(first.notes)
     if len(group) == 1:
@@ -116,6 +125,9 @@ def _texts(group: Sequence[Repair]) -> tuple[str, str, str]:
         thens = list(dict.fromkeys(repair.then.removeprefix("then ") for repair in group))
         thens = [then.removesuffix(" takes it") for then in thens]
         return f"{_or(keys)}: ScheduleAnyway", f"then {', or '.join(thens)}", notes
+    if first.kind == "scale" and first.change is not None:
+        workloads = sorted(repair.object.partition("/")[2] for repair in group)
+        return f"scale {_or(workloads)} to {first.change.to}", first.then, notes
     if first.kind == "uncordon":
         names = [repair.object.partition("/")[2] for repair in group]
         return f"kubectl uncordon {_or(names[:4])}", "then that node", notes

@@ -119,8 +119,7 @@ def _shares(document: Diagnosis) -> Table:
 
 
 def _rearrangement(found: Rearrangement, targets: Sequence[str]) -> Iterator[Block]:
-    proven = "proven" if found.fewest else "fewer may do"
-    yield Paragraph(f"The fewest evictions: {found.evictions} ({proven})", "bold")
+    yield Paragraph(_evictions(found), "bold")
     evicted = {step.pod for step in found.steps if step.action == "evict"}
     rows: list[tuple[str, str, str, str, Style]] = []
     for step in found.steps:
@@ -129,7 +128,7 @@ def _rearrangement(found: Rearrangement, targets: Sequence[str]) -> Iterator[Blo
             rows.append(("- evict", name, step.node, step.note, "red"))
         elif step.pod in evicted:
             where = _any_of(step)
-            rows.append(("~ back", f"{name.rpartition('-')[0]}-<new>", where, "", "yellow"))
+            rows.append(("~ back", step.returns_as or name, where, "", "yellow"))
         elif step.action == "place":
             rows.append(("+ place", name, step.node, "", "green"))
         else:
@@ -149,6 +148,14 @@ def _rearrangement(found: Rearrangement, targets: Sequence[str]) -> Iterator[Blo
     if found.beyond_budgets:
         names = all_of(found.beyond_budgets)
         yield Paragraph(f"  The budget {names} allows fewer disruptions at once.", indent=2)
+
+
+def _evictions(found: Rearrangement) -> str:
+    if found.fewest:
+        return f"The fewest evictions: {found.evictions} (proven)"
+    least = {0: "fewer may do", 1: "at least 1 is needed"}
+    bound = least.get(found.at_least, f"at least {found.at_least} are needed")
+    return f"Evictions that make room: {found.evictions} ({bound})"
 
 
 def _any_of(step: RearrangementStep) -> str:
@@ -199,7 +206,11 @@ def _sources(document: Diagnosis, *, wide: bool) -> Iterator[Block]:
         )
     if wide and document.conflicts:
         listed = [
-            "{" + ", ".join(fact.name for fact in conflict.constraints) + "}"
+            "{"
+            + ", ".join(fact.name for fact in conflict.constraints)
+            + "}"
+            # What was not confirmed on copies is not called minimal without saying so.
+            + ("" if conflict.minimal else " (not proven)")
             for conflict in document.conflicts
         ]
         more = " and more" if document.more_conflicts else ""
@@ -251,14 +262,15 @@ def _summary(document: Diagnosis, *, wide: bool) -> list[Block]:
     if wide:
         for part in bad:
             found.append(GAP)
-            found.extend(_explanation(part, wide=False))
+            found.extend(_explanation(part, wide=True))
     return found
 
 
 def _note(part: Diagnosis) -> list[str]:
     found = part.rearrangement
     if found is None:
-        return []
+        told = [hint.text for hint in part.hints if hint.code == "moreRoomWouldNotHelp"]
+        return [f"{part.workloads[0]}: {text}." for text in told]
     moves = all_of([f"{m.pod.partition('/')[2]} on {m.from_}" for m in found.moves[:3]])
     number = count_of(found.evictions, "eviction")
     verb = "lets" if found.evictions == 1 else "let"

@@ -14,6 +14,7 @@ from models.meta import ObjectMeta
 from models.node import HOSTNAME, Node, NodeStatus
 from models.pod import PodSpec
 from models.quantity import NANO, parse_quantity
+from models.selectors import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from models.taints import Toleration
 from planner.cluster import Cluster, build_cluster
 from planner.scheduler.cycle import Scheduler
@@ -65,7 +66,7 @@ def _meant(cluster: Cluster, pod: int, repair: Repair) -> list[int]:
     return [
         i
         for i, g in enumerate(cluster.group_of.tolist())
-        if cluster.groups[g].spec is group.spec
+        if cluster.groups[g].spec == group.spec
         and cluster.workloads[g] == cluster.workloads[group.index]
     ]
 
@@ -131,6 +132,10 @@ def _edit(repair: Repair) -> Callable[[PodSpec], PodSpec]:
         "addToleration": lambda spec: _tolerating(spec, to),
         "lowerRequest": lambda spec: _requests(spec, repair.field.rpartition(".")[2], to),
         "relaxAffinity": lambda spec: _relaxed(spec, repair.field),
+        "addNodeAffinity": lambda spec: _only_in(spec, to),
+        "dropHostPort": lambda spec: spec.replace(
+            containers=tuple(container.replace(ports=()) for container in spec.containers)
+        ),
         "relaxAntiAffinity": lambda spec: _apart(spec, indexes[0], to) if indexes else _alone(spec),
     }
     return edits[repair.kind]
@@ -166,6 +171,17 @@ def _relaxed(spec: PodSpec, field: str) -> PodSpec:
     if "nodeAffinity" in field:
         return spec.replace(affinity=spec.affinity.replace(node_affinity=NodeAffinity()))
     return spec.replace(affinity=spec.affinity.replace(pod_affinity=PodAffinity()))
+
+
+def _only_in(spec: PodSpec, asked: Any) -> PodSpec:
+    """Every term asks for it as well."""
+    nodes = spec.affinity.node_affinity
+    terms = nodes.required.node_selector_terms if nodes.required else (NodeSelectorTerm(),)
+    more = NodeSelectorRequirement.model_validate(asked)
+    changed = tuple(t.replace(match_expressions=(*t.match_expressions, more)) for t in terms)
+    required = NodeSelector(node_selector_terms=changed)
+    affinity = spec.affinity.replace(node_affinity=nodes.replace(required=required))
+    return spec.replace(affinity=affinity)
 
 
 def _alone(spec: PodSpec) -> PodSpec:

@@ -44,7 +44,7 @@ def test_two_workloads_that_fit_alone_compete_for_the_last_room() -> None:
     found = explained(situations.competing(), "train", "render")
     assert found.verdict == "impossible"
     assert found.conflicts[0].minimal
-    assert [fact.name for fact in found.conflicts[0].constraints] == ["train", "render", "capacity"]
+    assert [fact.name for fact in found.conflicts[0].constraints] == ["train", "render", "CPU"]
     assert found.counting is not None
     assert found.counting.numbers == {"wanted": 6000, "free": 4500}
     assert [(s.alone, s.if_first) for s in found.shares] == [

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 from hypothesis import given, settings
 
 from models.diagnosis import Change, Diagnosis, Repair, RepairKind
 from planner.cluster import GONE, Cluster
-from planner.explain.confirm import is_minimal
-from planner.explain.conflict import minimal_conflicts
 from planner.explain.diagnose import ExplainOptions, explain
 from planner.explain.repairs import COSTS
 from planner.explain.rules import rules_of
@@ -22,8 +21,11 @@ from planner.report.blocks import plain_text
 from planner.scheduler.profile import default_profile
 from planner.solver.options import SolveOptions
 from planner.solver.problem import build_problem
+from planner.verify.replay import check_steps
+from planner.verify.steps import Step
 from tests.agreement.clusters import clusters
 from tests.explain.changes import applied, passes
+from tests.explain.twins import satisfiable
 
 PROFILE = default_profile()
 ELSEWHERE = {"scale", "movePods", "preemptionPolicy", "recreateVolume"}
@@ -71,17 +73,37 @@ def test_the_rules_together_refuse_what_the_scheduler_refuses(cluster: Cluster) 
 @given(clusters())
 def test_a_conflict_called_minimal_can_spare_no_rule(cluster: Cluster) -> None:
     for subject, found in refused(cluster):
-        conflicts = minimal_conflicts(rules_of(subject), len(cluster.nodes)).sets
-        assert conflicts
-        assert len(found.conflicts) == len(conflicts)
-        for rules in conflicts:
-            together = np.logical_or.reduce([rule.blocked for rule in rules])
-            assert together.all()
-            for spared in rules:
-                others = [rule.blocked for rule in rules if rule is not spared]
-                assert not others or not np.logical_or.reduce(others).all()
-        confirmed = sum(is_minimal(subject, rules) for rules in conflicts)
-        assert confirmed == sum(conflict.minimal for conflict in found.conflicts)
+        assert found.conflicts
+        for conflict in found.conflicts:
+            facts = conflict.constraints
+            if conflict.minimal:
+                assert not satisfiable(cluster, subject.pod, facts)
+                for spared in facts:
+                    others = [fact for fact in facts if fact is not spared]
+                    assert satisfiable(cluster, subject.pod, others)
+
+
+@settings(max_examples=60)
+@given(clusters())
+def test_all_minimal_conflicts_are_found(cluster: Cluster) -> None:
+    for subject, found in refused(cluster):
+        rules = rules_of(subject)
+        masks = {
+            frozenset(i for i, rule in enumerate(rules) if rule.blocked[node])
+            for node in range(len(cluster.nodes))
+        }
+        conflicts = [
+            frozenset(chosen)
+            for size in range(1, len(rules) + 1)
+            for chosen in combinations(range(len(rules)), size)
+            if all(mask.intersection(chosen) for mask in masks)
+        ]
+        minimal = [each for each in conflicts if not any(other < each for other in conflicts)]
+        if not found.more_conflicts:
+            assert len(minimal) <= len(found.conflicts) <= len(minimal) + 1
+        confirmed = [each for each in found.conflicts[: len(minimal)] if each.minimal]
+        sizes = [len(conflict.constraints) for conflict in confirmed]
+        assert sizes == sorted(sizes)
 
 
 @settings(max_examples=60)
@@ -99,6 +121,14 @@ def test_the_verdict_is_that_of_all_sequences(cluster: Cluster) -> None:
         assert found.rearrangement is not None
         assert found.rearrangement.evictions == best.value.cost
         assert found.rearrangement.fewest
+        steps = [
+            Step(step.action, cluster.pod_index[step.pod], cluster.node_index[step.node])
+            for step in found.rearrangement.steps
+            if step.pod is not None
+        ]
+        checked = check_steps(cluster, steps, PROFILE)
+        assert checked.good
+        assert checked.after.node_of[subject.pod] >= 0
 
 
 @settings(max_examples=60)

@@ -13,9 +13,11 @@ from planner.explain.lookalikes import looks_like
 from planner.scheduler.profile import default_profile
 from tests.explain.situations import (
     THREE_ZONES,
+    ZONAL_CLASS,
     nodes,
     requests,
     spread,
+    stateful,
     too_many_domains,
     workload,
     zonal_volume,
@@ -135,3 +137,54 @@ def test_keys_that_look_alike(key: str, wanted: str) -> None:
 )
 def test_keys_that_don_t(key: str, wanted: str) -> None:
     assert not looks_like(key, wanted)
+
+
+def test_a_claim_that_waits_for_its_first_consumer_where_spread_does_not_allow_it() -> None:
+    places = [{"matchLabelExpressions": [{"key": ZONE, "values": ["eu-1a"]}]}]
+    claim: Json = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data-db-2", "namespace": "default"},
+        "spec": {
+            "storageClassName": "zonal-ssd",
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+        "status": {"phase": "Pending"},
+    }
+    body = {**requests("1"), "topologySpreadConstraints": [spread("db")]}
+    labels = {"labels": {"app": "db"}}
+    cluster = cluster_of(
+        *nodes(THREE_ZONES),
+        {**ZONAL_CLASS, "allowedTopologies": places},
+        claim,
+        pod("db-0", "a1", spec=body, metadata=labels),
+        pod("db-1", "b1", spec=body, metadata=labels),
+        pod("db-2", spec=stateful("db-2", "data-db-2", body), metadata=labels),
+    )
+    assert codes(cluster) == ["volumeAgainstSpread"]
+
+
+def test_nodes_that_lack_one_of_several_keys_are_named() -> None:
+    body = {
+        **requests("500m"),
+        "topologySpreadConstraints": [spread("web"), spread("web", "rack")],
+    }
+    racks: Json = {"metadata": {"labels": {"rack": "r1"}}}
+    cluster = cluster_of(
+        *nodes({"eu-1a": ["a1"]}, **racks),
+        *nodes({"eu-1b": ["b1"]}),
+        *workload("web", ["a1"], 1, spec=body),
+    )
+    hint = explained(cluster).hints[0]
+    assert hint.code == "bypassedNodes"
+    assert hint.text == "1 of 2 nodes is bypassed, because it lacks the label rack: b1."
+
+
+def test_more_room_that_would_not_help() -> None:
+    cluster = cluster_of(
+        *nodes({"eu-1a": ["a1"]}),
+        *workload("batch", ["a1"], spec=requests("4")),
+        *workload("web", pending=1, spec={**requests("1"), "nodeSelector": {"disk": "ssd"}}),
+    )
+    assert "moreRoomWouldNotHelp" in codes(cluster)

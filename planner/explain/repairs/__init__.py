@@ -11,9 +11,11 @@ from planner.cluster.node_rules import BoolArray
 from planner.explain.overlay import feasible
 from planner.explain.repairs import (
     add_node,
+    add_node_affinity,
     add_toleration,
     combined,
     delete_pod,
+    drop_host_port,
     free_capacity,
     inclusion_policies,
     label_node,
@@ -28,10 +30,10 @@ from planner.explain.repairs import (
     schedule_anyway,
     uncordon,
 )
-from planner.explain.repairs.proposal import COSTS, Case, Proposal
+from planner.explain.repairs.proposal import COSTS, MOST_BESIDE, Case, Proposal
 from planner.explain.rules.rule import Rule
 
-__all__ = ["COSTS", "Case", "not_listed", "repairs_for"]
+__all__ = ["COSTS", "MOST_BESIDE", "Case", "not_listed", "repairs_for"]
 
 PER_RULE: tuple[combined.PerRule, ...] = (
     raise_max_skew.propose,
@@ -40,6 +42,7 @@ PER_RULE: tuple[combined.PerRule, ...] = (
     uncordon.propose,
     free_capacity.propose,
     lower_request.propose,
+    drop_host_port.propose,
     recreate_volume.propose,
 )
 """Changes to one rule, proposed for the nodes that it alone refuses."""
@@ -47,6 +50,7 @@ PER_RULE: tuple[combined.PerRule, ...] = (
 GENERAL = (
     schedule_anyway.propose,
     inclusion_policies.propose,
+    add_node_affinity.propose,
     relax_affinity.propose,
     relax_anti_affinity.propose,
     relax_anti_affinity.propose_of_others,
@@ -63,17 +67,19 @@ def repairs_for(case: Case) -> tuple[Repair, ...]:
     found = [repair for p in _singles(case) if (repair := _judged(case, p)) is not None]
     found += preemption_policy.judged(case)
     found += [_repair(case, proposal, None) for proposal in scale.propose_own(case)]
-    if not any(_changes_a_field(repair) for repair in found):
-        pairs = combined.propose(case, PER_RULE)
-        found += [repair for p in pairs if (repair := _judged(case, p)) is not None]
+    cheapest = min((r.cost for r in found if _changes_a_field(r)), default=None)
+    for proposal in combined.propose(case, PER_RULE):
+        if cheapest is None or proposal.cost < cheapest:
+            repair = _judged(case, proposal)
+            found += [repair] if repair is not None else []
     unique = {(r.kind, r.object, r.field, r.text): r for r in found}
     return tuple(sorted(unique.values(), key=_rank))
 
 
-def not_listed(case: Case, *, searched: bool) -> tuple[str, ...]:
+def not_listed(case: Case, *, impossible: bool) -> tuple[str, ...]:
     """Changes that suggest themselves, tried, and why they are no repairs."""
-    found = [*relax_anti_affinity.alone_is_not_enough(case)]
-    if searched:
+    found = [*relax_anti_affinity.alone_is_not_enough(case), *label_node.of_no_help(case)]
+    if impossible:
         found += delete_pod.replacement_waits(case)
     return tuple(found)
 
@@ -101,9 +107,30 @@ def _for_rule(case: Case, rule: Rule, nodes: BoolArray) -> Iterable[Proposal]:
 
 
 def _judged(case: Case, proposal: Proposal) -> Repair | None:
-    """The repair, if the scheduler lets a node pass with the change."""
+    """The repair, if the scheduler lets a node pass with the change.
+
+    Where others wait beside the pod, the change is taken as far as they all need it, if it can be.
+    """
     passing = feasible(case.subject, proposal.overlay)
-    return _repair(case, proposal, passing) if passing.any() else None
+    if not passing.any():
+        return None
+    if not case.beside:
+        return _repair(case, proposal, passing)
+    waiting = len(case.beside) + 1
+    running = case.running_with(proposal.overlay)
+    steps = range(1, waiting if proposal.grown is not None and running < waiting else 0)
+    for further in steps:
+        assert proposal.grown is not None
+        grown = proposal.grown(further)
+        if case.running_with(grown.overlay) == waiting:
+            proposal, running = grown, waiting
+            passing = feasible(case.subject, grown.overlay)
+            break
+    repair = _repair(case, proposal, passing)
+    if running == waiting:
+        return repair
+    note = f"for {running} of {waiting} pods"
+    return repair.model_copy(update={"for_all": False, "notes": (note, *repair.notes)})
 
 
 def _repair(case: Case, proposal: Proposal, passing: BoolArray | None) -> Repair:
@@ -129,7 +156,8 @@ def _repair(case: Case, proposal: Proposal, passing: BoolArray | None) -> Repair
         text=proposal.text,
         then=then,
         notes=proposal.notes,
-        command=proposal.command,
+        command=proposal.command_for(case),
+        diff=proposal.diff_for(case),
         parts=tuple(_repair(case, part, None) for part in proposal.parts),
     )
 

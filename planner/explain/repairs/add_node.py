@@ -43,9 +43,17 @@ def propose(case: Case) -> Iterator[Proposal]:
     if not chosen:
         return
     bad = [p for p in places if p not in good and all(value for _, value in p.values)]
-    size = _size(case)
-    where = _where(case, chosen)
-    yield Proposal(
+    yield _proposal(case, chosen, bad, fresh=not existing, number=1)
+
+
+def _proposal(
+    case: Case, chosen: Sequence[_Place], bad: Sequence[_Place], *, fresh: bool, number: int
+) -> Proposal:
+    size, where = _size(case), _where(case, chosen)
+    nodes = "a node" if number == 1 else f"{number} nodes"
+    each = " each" if number > 1 and size else ""
+    helps_not = f"in {_names(bad)}: no help" if bad and not fresh and len(bad) <= 3 else ""
+    return Proposal(
         kind="addNode",
         object="node",
         field=conjoined([f"{key}={value or '<new>'}" for key, value in chosen[0].values]),
@@ -54,11 +62,12 @@ def propose(case: Case) -> Iterator[Proposal]:
             "labels": dict(_asked_labels(case, chosen[0])),
             "size": dict(_amounts(case)),
         },
-        text=f"add a node{where}{size}",
-        cost=case.costs["addNode"] + (5 if not existing else 0),
-        overlay=_overlay(case, chosen[0]),
-        then="then it takes the pod",
-        notes=(f"in {_names(bad)}: no help",) if bad and existing and len(bad) <= 3 else (),
+        text=f"add {nodes}{where}{size}{each}",
+        cost=case.costs["addNode"] + (5 if fresh else 0) + 5 * (number - 1),
+        overlay=_overlay(case, chosen[0], number),
+        then="then it takes the pod" if number == 1 else "then they take the pods",
+        notes=(helps_not,) if helps_not else (),
+        grown=lambda more: _proposal(case, chosen, bad, fresh=fresh, number=number + more),
     )
 
 
@@ -121,16 +130,21 @@ def _keys(case: Case) -> list[str]:
     return list(dict.fromkeys(keys))
 
 
-def _overlay(case: Case, place: _Place) -> Overlay:
-    node = Node(
-        metadata=ObjectMeta(name=NAME, labels=_labels(case, place)),
-        status=NodeStatus(allocatable=_allocatable(case)),
+def _overlay(case: Case, place: _Place, number: int = 1) -> Overlay:
+    names = [NAME, *(f"{NAME}-{i}" for i in range(2, number + 1))]
+    nodes = (
+        Node(
+            metadata=ObjectMeta(name=name, labels=_labels(case, place, name)),
+            status=NodeStatus(allocatable=_allocatable(case)),
+        )
+        for name in names
     )
-    return Overlay(added=(node,))
+    return Overlay(added=tuple(nodes))
 
 
-def _labels(case: Case, place: _Place) -> dict[str, str]:
-    return {**_usual_labels(case), HOSTNAME: NAME, **_asked_labels(case, place)}
+def _labels(case: Case, place: _Place, name: str) -> dict[str, str]:
+    asked = {k: name if v == NAME else v for k, v in _asked_labels(case, place).items()}
+    return {**_usual_labels(case), HOSTNAME: name, **asked}
 
 
 def _asked_labels(case: Case, place: _Place) -> dict[str, str]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from pydantic import JsonValue
 
 from models.pod import PodSpec
 from models.taints import Taint, Toleration
 from planner.cluster.node_rules import BoolArray
 from planner.explain.overlay import Overlay, SpecEdit
+from planner.explain.repairs.commands import Op
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.rule import Rule
 from planner.explain.rules.taint_toleration import TaintRule
@@ -30,25 +32,27 @@ def propose(case: Case, rule: Rule, nodes: BoolArray) -> Iterator[Proposal]:
 
 def _proposal(case: Case, taints: Sequence[Taint]) -> Proposal:
     tolerations = [Toleration(key=t.key, value=t.value, effect=t.effect) for t in taints]
-    written = [
+    written: list[JsonValue] = [
         {"key": t.key, "operator": "Equal", "value": t.value, "effect": t.effect} for t in taints
     ]
     names = [f"{t.key}={t.value}" if t.value else t.key for t in taints]
-    own = case.subject.group.spec.tolerations
-    path = "tolerations/-" if own else "tolerations"
-    value = written[0] if own else written
+    ops = (
+        [Op("add", ("tolerations", "-"), each) for each in written]
+        if case.template.tolerations
+        else [Op("add", ("tolerations",), list(written))]
+    )
     return Proposal(
         kind="addToleration",
         object=case.owner,
         field="spec.tolerations",
         before=None,
-        after=[dict(each) for each in written],
+        after=list(written),
         text=f"tolerate {conjoined(names)}",
         cost=case.costs["addToleration"] + 2 * (len(taints) - 1),
         overlay=Overlay(edits=(_edit(tolerations),)),
         restarts=case.restarts,
         notes=(case.rollout,),
-        command=case.patch(path, value, "add") if not own or len(written) == 1 else None,  # type: ignore[arg-type] # strings and lists of strings are JSON values
+        ops=tuple(ops),
     )
 
 

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from planner.cluster.movability import MIRROR
+from planner.cluster.movability import DEFAULT_POLICY, MIRROR, immovable
 from planner.cluster.topology import IntArray
 from planner.explain.overlay import Overlay, feasible
+from planner.explain.repairs.commands import kubectl
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.inter_pod_affinity import AntiAffinityRule, OthersRule
 from planner.explain.rules.node_resources_fit import CapacityRule
@@ -38,24 +39,43 @@ def propose(case: Case) -> Iterator[Proposal]:
             cost=case.costs["deletePod"],
             overlay=Overlay(without=frozenset((index,))),
             notes=("it won't come back",),
-            command=f"kubectl -n {pod.namespace} delete pod {pod.name}",
+            command=kubectl("-n", pod.namespace, "delete", "pod", pod.name),
         )
 
 
 def replacement_waits(case: Case) -> Iterator[str]:
-    """A replica whose deletion lets the pod in, while its own replacement then waits."""
+    """A pod whose deletion lets this one in until a controller brings it back, and that one waits.
+
+    Where no sequence helps, a replacement that found a node would be one.
+    """
     subject = case.subject
-    if subject.bare:
-        return
-    cluster, state = subject.cluster, subject.state
-    mates = (cluster.group_of == subject.group.index) & (state.node_of >= 0) & ~state.terminating
-    for index in np.flatnonzero(mates).tolist()[:TRIED]:
+    cluster = subject.cluster
+    for index in _owned(case):
         if feasible(subject, Overlay(without=frozenset((index,)))).any():
-            yield (
-                f"Not listed: deleting {cluster.pods[index].name} lets this pod in, and its "
-                "replacement waits instead."
+            name = cluster.pods[index].name
+            mine = cluster.group_of[index] == subject.group.index
+            then = (
+                ", and its replacement waits instead"
+                if mine
+                else " only until its controller brings it back: then that one waits"
             )
+            yield f"Not listed: deleting {name} lets this pod in{then}."
             return
+
+
+def _owned(case: Case) -> list[int]:
+    """Some pods that would come back: replicas of this one, or those that hold room or a port."""
+    subject = case.subject
+    cluster, state = subject.cluster, subject.state
+    held = np.zeros(len(cluster.nodes) + 1, np.bool_)
+    for rule in case.rules:
+        if rule.kind in ("capacity", "ports"):
+            held[:-1] |= case.refused_by((rule,))
+    mates = (cluster.group_of == subject.group.index) & (not subject.bare)
+    chosen = (mates | held[state.node_of]) & (state.node_of >= 0) & ~state.terminating
+    pods = np.flatnonzero(chosen)
+    pods = pods[np.argsort(~mates[pods], kind="stable")][: 2 * TRIED].tolist()
+    return [i for i in pods if immovable(cluster.pods[i], DEFAULT_POLICY) is None][:TRIED]
 
 
 def _candidates(case: Case) -> IntArray:

@@ -39,7 +39,16 @@ def propose(case: Case, rule: Rule, nodes: BoolArray) -> Iterator[Proposal]:
         text=text,
         cost=case.costs["freeCapacity"],
         overlay=Overlay(freed={(best, name): lacking for name, lacking in missing.items()}),
+        notes=_until(case, best),
     )
+
+
+def _until(case: Case, node: int) -> tuple[str, ...]:
+    """A controller brings a deleted pod back, and that one then waits in the place of this one."""
+    cluster, state = case.subject.cluster, case.subject.state
+    here = np.flatnonzero((state.node_of == node) & ~state.terminating)
+    owned = any(cluster.groups[int(g)].owner is not None for g in set(cluster.group_of[here]))
+    return ("not by deleting pods that come back",) if owned else ()
 
 
 def _missing(rule: CapacityRule, node: int) -> dict[str, int]:

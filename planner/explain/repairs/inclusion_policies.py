@@ -7,6 +7,7 @@ from typing import Literal
 
 from models.pod import PodSpec
 from planner.explain.overlay import Overlay, SpecEdit
+from planner.explain.repairs.commands import Op
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.pod_topology_spread import SpreadRule
 from planner.explain.words import conjoined
@@ -34,7 +35,6 @@ def _proposal(case: Case, rules: list[SpreadRule], policy: Policy, have: str) ->
     want = "Honor" if have == "Ignore" else "Ignore"
     name = _FIELDS[policy]
     keys = conjoined([rule.key for rule in rules])
-    path = f"topologySpreadConstraints/{rules[0].index}/{name}"
     return Proposal(
         kind=name,
         object=case.owner,
@@ -46,7 +46,9 @@ def _proposal(case: Case, rules: list[SpreadRule], policy: Policy, have: str) ->
         overlay=Overlay(edits=(_edit([rule.index for rule in rules], policy, want),)),
         restarts=case.restarts,
         notes=(case.rollout,),
-        command=case.patch(path, want, "add") if len(rules) == 1 else None,
+        ops=case.ops(
+            *(Op("add", ("topologySpreadConstraints", r.index, name), want, have) for r in rules)
+        ),
     )
 
 

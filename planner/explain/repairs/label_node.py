@@ -8,10 +8,12 @@ import numpy as np
 
 from models.node import Node
 from planner.explain.lookalikes import lookalike
-from planner.explain.overlay import Overlay
+from planner.explain.overlay import Overlay, feasible
+from planner.explain.repairs.commands import kubectl
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.node_affinity import NodeAffinityRule
 from planner.explain.rules.pod_topology_spread import SpreadRule
+from planner.explain.words import conjoined
 
 MOST = 6
 """Nodes that are tried per key."""
@@ -24,6 +26,29 @@ def propose(case: Case) -> Iterator[Proposal]:
             yield from _for_topology(case, rule)
         if isinstance(rule, NodeAffinityRule) and rule.equals and not rule.allowed.any():
             yield from _for_selector(case, rule)
+
+
+def of_no_help(case: Case) -> Iterator[str]:
+    """The only node without a label: which of the domains there are would not help it."""
+    for rule in case.rules:
+        if not isinstance(rule, SpreadRule) or len(rule.topology.domains) > MOST:
+            continue
+        key, nodes = rule.constraint.topology_key, case.subject.cluster.nodes
+        plain = [
+            i
+            for i in np.flatnonzero(rule.missing).tolist()
+            if lookalike(nodes[i].labels, key, usual_keys(rule)) is None
+        ]
+        if len(plain) != 1 or case.subject.places.per_node(key):
+            continue
+        node = nodes[plain[0]]
+        tried = {
+            value: feasible(case.subject, Overlay(nodes={plain[0]: labelled(node, key, value)}))
+            for value in rule.topology.domains
+        }
+        useless = [f"{key}={value}" for value, passing in tried.items() if not passing.any()]
+        if useless:
+            yield f"Labelling {node.name} {conjoined(useless, 'or')} does not help."
 
 
 def usual_keys(rule: SpreadRule) -> frozenset[str]:
@@ -69,9 +94,8 @@ def _for_selector(case: Case, rule: NodeAffinityRule) -> Iterator[Proposal]:
 
 def _proposal(case: Case, index: int, key: str, value: str, extra: int) -> Proposal:
     node = case.subject.cluster.nodes[index]
-    command = f"kubectl label node {node.name} {key}={value}"
-    if key in node.labels:
-        command += " --overwrite"
+    overwrite = ["--overwrite"] if key in node.labels else []
+    command = kubectl("label", "node", node.name, f"{key}={value}", *overwrite)
     return Proposal(
         kind="labelNode",
         object=f"node/{node.name}",

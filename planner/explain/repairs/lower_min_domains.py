@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from models.pod import PodSpec
 from planner.cluster.node_rules import BoolArray
 from planner.explain.overlay import Overlay, SpecEdit
+from planner.explain.repairs.commands import Op
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.pod_topology_spread import SpreadRule
 from planner.explain.rules.rule import Rule
@@ -30,7 +31,9 @@ def propose(case: Case, rule: Rule, nodes: BoolArray) -> Iterator[Proposal]:
         overlay=Overlay(edits=(_edit(rule.index, there),)),
         restarts=case.restarts,
         notes=(case.rollout,),
-        command=case.patch(f"topologySpreadConstraints/{rule.index}/minDomains", there),
+        ops=case.ops(
+            Op("replace", ("topologySpreadConstraints", rule.index, "minDomains"), there, have)
+        ),
     )
 
 

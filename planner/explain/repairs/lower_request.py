@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 
-from models.pod import Container, PodSpec
+from models.pod import PodSpec
 from models.quantity import NANO
 from models.resources import CPU, PODS
 from planner.cluster.node_rules import BoolArray
 from planner.explain.overlay import Overlay, SpecEdit
+from planner.explain.repairs.commands import Op
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.node_resources_fit import CapacityRule
 from planner.explain.rules.rule import Rule
 from planner.explain.words import amount, resource_word
 
 _NANO_PER_MILLI = 10**6
+
+List = Literal["containers", "init_containers"]
+_FIELDS: dict[List, str] = {"containers": "containers", "init_containers": "initContainers"}
 
 
 def propose(case: Case, rule: Rule, nodes: BoolArray) -> Iterator[Proposal]:
@@ -30,55 +35,78 @@ def propose(case: Case, rule: Rule, nodes: BoolArray) -> Iterator[Proposal]:
         if name == PODS or not here.any():
             continue
         fits = int(rule.free[here, column].max())
-        have = int(rule.request[column])
-        where = _largest_container(case.subject.group.spec, name, have - fits)
-        if fits <= 0 or where is None:
+        if fits > 0:
+            yield from _lowered(case, name, int(rule.request[column]), fits)
+
+
+def _lowered(case: Case, name: str, have: int, fits: int) -> Iterator[Proposal]:
+    """The one container, or the pod's own request, that can give all of it; the largest first."""
+    spec = case.subject.group.spec
+    less = (have - fits) * _unit(name)
+    for path, held in _requests(spec, name):
+        edit = _edit(path, name, held - less)
+        if held <= less or edit(spec).requests.get(name, 0) > fits:
             continue
-        value = amount(name, fits)
-        path = f"containers/{where}/resources/requests/{name.replace('/', '~1')}"
+        old, new = _written(name, held), _written(name, held - less)
+        several = len(spec.containers) > 1 and path
+        which = f" of {_name(spec, path)}" if several else ""
+        place = f"{_FIELDS[path[0]]}[{path[1]}]." if path else ""
+        steps = (_FIELDS[path[0]], path[1]) if path else ()
         yield Proposal(
             kind="lowerRequest",
             object=case.owner,
-            field=f"spec.containers[{where}].resources.requests.{name}",
-            before=amount(name, have),
-            after=value,
-            text=(
-                f"{case.subject.short}: {resource_word(name)} request "
-                f"{amount(name, have)} -> {value}"
-            ),
+            field=f"spec.{place}resources.requests.{name}",
+            before=old,
+            after=new,
+            text=f"{case.subject.short}: {resource_word(name)} request{which} {old} -> {new}",
             cost=case.costs["lowerRequest"],
-            overlay=Overlay(edits=(_edit(where, name, have - fits),)),
+            overlay=Overlay(edits=(edit,)),
             restarts=case.restarts,
             notes=(case.rollout,),
-            command=case.patch(path, value)
-            if len(case.subject.group.spec.containers) == 1
-            else None,
+            ops=case.ops(Op("add", (*steps, "resources", "requests", name), new, old)),
         )
+        return
 
 
-def _largest_container(spec: PodSpec, name: str, less: int) -> int | None:
-    """The container that asks for most of it, if it asks for more than has to go."""
-    if spec.resources.requests.get(name) or spec.init_containers or spec.overhead.get(name):
-        return None
-    asked = [container.resources.requests.get(name, 0) for container in spec.containers]
-    if not asked or max(asked) <= less * _unit(name):
-        return None
-    return asked.index(max(asked))
+Path = tuple[List, int] | tuple[()]
+
+
+def _requests(spec: PodSpec, name: str) -> list[tuple[Path, int]]:
+    """Who asks for how much, the pod's own request before those of containers."""
+    if name in spec.resources.requests:
+        return [((), spec.resources.requests[name])]
+    lists: tuple[List, ...] = ("containers", "init_containers")
+    found: list[tuple[Path, int]] = [
+        ((each, i), container.resources.requests.get(name, 0))
+        for each in lists
+        for i, container in enumerate(getattr(spec, each))
+    ]
+    return sorted(found, key=lambda pair: -pair[1])
+
+
+def _name(spec: PodSpec, path: Path) -> str:
+    return str(getattr(spec, path[0])[path[1]].name) if path else ""
 
 
 def _unit(name: str) -> int:
     return _NANO_PER_MILLI if name == CPU else NANO
 
 
-def _edit(index: int, name: str, less: int) -> SpecEdit:
+def _written(name: str, nano: int) -> str:
+    return amount(name, nano // _unit(name))
+
+
+def _edit(path: Path, name: str, value: int) -> SpecEdit:
     def edit(spec: PodSpec) -> PodSpec:
-        containers: list[Container] = list(spec.containers)
-        resources = containers[index].resources
-        requests = {**resources.requests}
-        requests[name] -= less * _unit(name)
-        containers[index] = containers[index].replace(
+        if not path:
+            own = {**spec.resources.requests, name: value}
+            return spec.replace(resources=spec.resources.replace(requests=own))
+        containers = list(getattr(spec, path[0]))
+        resources = containers[path[1]].resources
+        requests = {**resources.requests, name: value}
+        containers[path[1]] = containers[path[1]].replace(
             resources=resources.replace(requests=requests)
         )
-        return spec.replace(containers=tuple(containers))
+        return spec.replace(**{path[0]: tuple(containers)})
 
     return edit

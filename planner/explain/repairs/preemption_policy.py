@@ -9,6 +9,7 @@ import msgspec
 
 from models.diagnosis import Change as FieldChange
 from models.diagnosis import Repair
+from planner.explain.repairs.commands import Op, patched
 from planner.explain.repairs.proposal import Case
 from planner.explain.subject import Subject
 from planner.explain.words import count_of
@@ -43,7 +44,11 @@ def judged(case: Case) -> Iterator[Repair]:
         text=f"{subject.short}: preemptionPolicy Never -> PreemptLowerPriority",
         then=f"then {node}",
         notes=(f"{kind}{plural} left pending", case.rollout),
-        command=case.patch("preemptionPolicy", "PreemptLowerPriority"),
+        command=patched(
+            subject.workload,
+            subject.record,
+            [Op("add", ("preemptionPolicy",), "PreemptLowerPriority", "Never")],
+        ),
     )
 
 

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Literal
 
 from pydantic import JsonValue
 
 from models.diagnosis import RepairKind
+from models.pod import Pod, PodSpec
 from planner.cluster.node_rules import BoolArray
-from planner.cluster.owners import SHORT
+from planner.cluster.owners import WorkloadRef
 from planner.explain.conflict import blocked_by
-from planner.explain.overlay import Overlay
+from planner.explain.greedy import place_in_turn
+from planner.explain.overlay import Overlay, state_under
+from planner.explain.places import Places
+from planner.explain.repairs.commands import PATCHABLE, Op, diff_of, patched
 from planner.explain.rules.rule import Rule
 from planner.explain.subject import Subject
+from planner.scheduler.cycle import Scheduler
 
 COSTS: Mapping[RepairKind, int] = MappingProxyType(
     {
@@ -30,6 +36,8 @@ COSTS: Mapping[RepairKind, int] = MappingProxyType(
         "nodeAffinityPolicy": 58,
         "lowerRequest": 60,
         "raiseMaxSkew": 70,
+        "addNodeAffinity": 92,
+        "dropHostPort": 98,
         "addToleration": 75,
         "deletePod": 80,
         "scheduleAnyway": 90,
@@ -45,6 +53,10 @@ number in a rule, then giving up a rule; losing data comes last. A combined chan
 its parts and 5 more; maxSkew 2 more for each step beyond the first."""
 
 
+MOST_BESIDE = 9
+"""Pods beside the first that a change is judged for."""
+
+
 @dataclass(frozen=True, eq=False)
 class Case:
     """The pod, the rules against it, and what changes cost."""
@@ -52,12 +64,22 @@ class Case:
     subject: Subject
     rules: tuple[Rule, ...]
     costs: Mapping[RepairKind, int] = field(default_factory=lambda: COSTS)
+    beside: tuple[int, ...] = ()
+    """Pods of the same workload that wait with it and should run as well."""
 
     def refused_by(self, rules: tuple[Rule, ...]) -> BoolArray:
         """The nodes that exactly these rules refuse."""
         wanted = sum(1 << self.rules.index(rule) for rule in rules)
         found: BoolArray = blocked_by(self.rules, self.subject.places.total) == wanted
         return found
+
+    def running_with(self, overlay: Overlay) -> int:
+        """How many of the pods that wait find a node one after the other under a change."""
+        state = state_under(self.subject, replace(overlay, rollout=bool(overlay.edits)))
+        profile = self.subject.profile
+        places = Places(state.cluster)
+        changed = Subject(state, profile, Scheduler(state, profile), places, self.subject.pod)
+        return len(place_in_turn(changed, (self.subject.pod, *self.beside)).placed)
 
     @property
     def restarts(self) -> int:
@@ -72,6 +94,8 @@ class Case:
             return f"recreate {subject.name}"
         if subject.workload.kind == "Job":
             return f"recreate job/{subject.workload.name}"
+        if subject.workload.kind in ("ReplicaSet", "ReplicationController"):
+            return "for new pods; delete the old ones"
         return f"rolls out {subject.replicas} pod{'' if subject.replicas == 1 else 's'}"
 
     @property
@@ -80,21 +104,30 @@ class Case:
         subject = self.subject
         return f"{subject.workload.short}" if not subject.bare else f"pod/{subject.name}"
 
-    def patch(self, path: str, value: JsonValue, op: str = "replace") -> str | None:
-        """A command for the workload's template; the spec of a bare pod or a Job is immutable."""
-        workload = self.subject.workload
-        if workload.kind in ("Pod", "Job"):
-            return None
-        import json
+    @cached_property
+    def template(self) -> PodSpec:
+        """The spec that a patch is applied to: the controller's, if the input has it."""
+        controllers = self.subject.cluster.owners.controllers
+        found = controllers.get(self.subject.workload)
+        return self.subject.record.spec if found is None else found.spec.template.spec
 
-        body: dict[str, JsonValue] = {"op": op, "path": f"/spec/template/spec/{path}"}
-        if op != "remove":
-            body["value"] = value
-        kind = SHORT.get(workload.kind, workload.kind.lower())
-        return (
-            f"kubectl -n {workload.namespace} patch {kind} {workload.name} --type=json "
-            f"-p '{json.dumps([body], separators=(',', ':'))}'"
-        )
+    def ops(self, *ops: Op) -> tuple[Op, ...]:
+        """These, if the template has what the pod has: a rollout may be under way already."""
+        spec = self.subject.group.spec
+        fields = {_ATTRIBUTES[str(op.path[0])] for op in ops}
+        same = all(getattr(self.template, name) == getattr(spec, name) for name in fields)
+        return ops if same else ()
+
+
+_ATTRIBUTES = {
+    "topologySpreadConstraints": "topology_spread_constraints",
+    "affinity": "affinity",
+    "nodeSelector": "node_selector",
+    "containers": "containers",
+    "initContainers": "init_containers",
+    "resources": "resources",
+}
+"""Fields of a pod spec that positions of a patch depend on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,16 +145,25 @@ class Proposal:
     restarts: int = 0
     data_loss: bool = False
     notes: tuple[str, ...] = ()
+    ops: tuple[Op, ...] = ()
+    """The change of a spec as a patch."""
+    owner: tuple[WorkloadRef, Pod] | None = None
+    """Whose spec the patch is for, if not the pod's own."""
     command: str | None = None
+    """What to run, if it is no patch of a spec."""
     judged_for: Literal["pod", "rollout"] = "pod"
     then: str = ""
     """How the effect reads, if not by the nodes that then take the pod."""
     parts: tuple[Proposal, ...] = ()
+    grown: Callable[[int], Proposal] | None = None
+    """The same change, so many steps further, where one step is not enough for all pods."""
 
     def joined(self, other: Proposal, extra: int) -> Proposal:
         """Both changes together."""
         parts = (*(self.parts or (self,)), *(other.parts or (other,)))
-        rollouts = {note for part in parts for note in part.notes}
+        if self.overlay.rollout or other.overlay.rollout:
+            parts = tuple(replace(p, judged_for="rollout") if p.overlay.edits else p for p in parts)
+        notes = dict.fromkeys(note for part in parts for note in part.notes)
         return replace(
             self,
             kind="combined",
@@ -134,8 +176,31 @@ class Proposal:
             after=None,
             restarts=max(part.restarts for part in parts),
             data_loss=any(part.data_loss for part in parts),
-            notes=tuple(sorted(rollouts)),
+            notes=tuple(notes),
+            ops=(),
             command=None,
+            judged_for="rollout" if self.overlay.rollout or other.overlay.rollout else "pod",
             then="",
             parts=parts,
+            grown=None,
         )
+
+    def command_for(self, case: Case) -> str | None:
+        """What to run; of a combined change all of it, or nothing."""
+        subject = case.subject
+        if not self.parts:
+            workload, pod = self.owner or (subject.workload, subject.record)
+            return self.command or patched(workload, pod, self.ops)
+        mine = [part for part in self.parts if part.ops and part.owner is None]
+        together = patched(subject.workload, subject.record, [op for p in mine for op in p.ops])
+        others = [part.command_for(case) for part in self.parts if part not in mine]
+        commands = [*others, *([together] if mine else [])]
+        return None if None in commands else " && ".join(c for c in commands if c)
+
+    def diff_for(self, case: Case) -> str:
+        """The change of an object that can't be patched in its place."""
+        subject = case.subject
+        ops = [op for part in (self.parts or (self,)) for op in part.ops if part.owner is None]
+        if not ops or (subject.workload.kind in PATCHABLE and self.command_for(case)):
+            return ""
+        return diff_of(subject.workload, subject.record, ops)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from models.pod import PodSpec
 from planner.cluster.node_rules import BoolArray
 from planner.explain.overlay import Overlay, SpecEdit
+from planner.explain.repairs.commands import Op
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.pod_topology_spread import SpreadRule
 from planner.explain.rules.rule import Rule
@@ -23,13 +24,18 @@ def propose(case: Case, rule: Rule, nodes: BoolArray) -> Iterator[Proposal]:
     have = rule.constraint.max_skew
     if wanted is None or wanted <= have or not rule.field.startswith("spec."):
         return
+    yield _proposal(case, rule, wanted)
+
+
+def _proposal(case: Case, rule: SpreadRule, wanted: int) -> Proposal:
+    have = rule.constraint.max_skew
     notes = [case.rollout]
     if wanted > have + 1:
         tried = [str(skew) for skew in range(have + 1, wanted)][:3]
         more = " and more" if wanted - have - 1 > 3 else ""
         verb = "is" if wanted == have + 2 else "are"
         notes.append(f"{', '.join(tried)}{more} {verb} not enough")
-    yield Proposal(
+    return Proposal(
         kind="raiseMaxSkew",
         object=case.owner,
         field=f"{rule.field}.maxSkew",
@@ -40,7 +46,10 @@ def propose(case: Case, rule: Rule, nodes: BoolArray) -> Iterator[Proposal]:
         overlay=Overlay(edits=(_edit(rule.index, wanted),)),
         restarts=case.restarts,
         notes=tuple(notes),
-        command=case.patch(f"topologySpreadConstraints/{rule.index}/maxSkew", wanted),
+        ops=case.ops(
+            Op("replace", ("topologySpreadConstraints", rule.index, "maxSkew"), wanted, have)
+        ),
+        grown=lambda steps: _proposal(case, rule, wanted + steps),
     )
 
 

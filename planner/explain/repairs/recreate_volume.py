@@ -8,6 +8,7 @@ from dataclasses import replace
 from models.volume import PersistentVolumeClaim
 from planner.cluster.node_rules import BoolArray
 from planner.explain.overlay import Overlay
+from planner.explain.repairs.commands import kubectl
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.rule import Rule
 from planner.explain.rules.volumes import VolumeRule
@@ -35,7 +36,7 @@ def propose(case: Case, rule: Rule, nodes: BoolArray) -> Iterator[Proposal]:
             overlay=Overlay(storage=replace(storage, claims=claims, volumes=volumes)),
             data_loss=True,
             notes=("DESTROYS ITS DATA",),
-            command=f"kubectl -n {namespace} delete pvc {name}",
+            command=kubectl("-n", namespace, "delete", "pvc", name),
         )
 
 

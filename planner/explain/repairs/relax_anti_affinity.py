@@ -11,11 +11,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from models.affinity import PodAffinityTerm
+from models.affinity import REQUIRED, PodAffinityTerm
 from models.node import HOSTNAME
 from models.pod import PodSpec
 from planner.cluster.owners import WorkloadRef
 from planner.explain.overlay import Overlay, SpecEdit, feasible
+from planner.explain.repairs.commands import Op
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.inter_pod_affinity import ANTI_FIELD, AntiAffinityRule, OthersRule
 
@@ -58,7 +59,26 @@ def propose_of_others(case: Case) -> Iterator[Proposal]:
                 restarts=number,
                 notes=(f"rolls out {number} pod{'' if number == 1 else 's'}",),
                 judged_for="rollout",
+                ops=_ops_of(case, workload, groups, rule.terms),
+                owner=(workload, cluster.groups[groups[0]].example),
             )
+
+
+def _ops_of(
+    case: Case, workload: WorkloadRef, groups: list[int], terms: tuple[PodAffinityTerm, ...]
+) -> tuple[Op, ...]:
+    """Against the other workload's template, if that has the terms of its pods."""
+    cluster = case.subject.cluster
+    have = cluster.groups[groups[0]].spec.affinity
+    controller = cluster.owners.controllers.get(workload)
+    if controller is not None and controller.spec.template.spec.affinity != have:
+        return ()
+    path = ("affinity", "podAntiAffinity", REQUIRED)
+    return tuple(
+        Op("remove", (*path, index), None, {"topologyKey": term.topology_key})
+        for index, term in enumerate(have.pod_anti_affinity.required)
+        if any(term is other for other in terms)
+    )
 
 
 def _without(terms: tuple[PodAffinityTerm, ...]) -> SpecEdit:
@@ -94,9 +114,12 @@ def _proposal(case: Case, rule: AntiAffinityRule, *, by_host: bool) -> Proposal:
     rollout = rule.to_itself
     for_all = f" for all {case.restarts} pods" if rollout and case.restarts > 1 else ""
     index = rule.index
-    path = (
-        "affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution/"
-        f"{index}{'/topologyKey' if by_host else ''}"
+    have = rule.terms[0].topology_key
+    path = ("affinity", "podAntiAffinity", REQUIRED, index)
+    op = (
+        Op("replace", (*path, "topologyKey"), HOSTNAME, have)
+        if by_host
+        else Op("remove", path, None, {"topologyKey": have})
     )
     text = f"anti-affinity by {HOSTNAME}" if by_host else f"drop {rule.name}"
     return Proposal(
@@ -111,7 +134,7 @@ def _proposal(case: Case, rule: AntiAffinityRule, *, by_host: bool) -> Proposal:
         restarts=case.restarts,
         notes=(case.rollout,),
         judged_for="rollout" if rollout else "pod",
-        command=case.patch(path, HOSTNAME, "replace" if by_host else "remove"),
+        ops=case.ops(op),
     )
 
 

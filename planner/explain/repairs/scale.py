@@ -11,9 +11,11 @@ from models.workload import Deployment, ReplicaSet, ReplicationController
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.owners import WorkloadRef
 from planner.explain.overlay import Overlay, feasible
+from planner.explain.repairs.commands import scale_command
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.inter_pod_affinity import AntiAffinityRule
 from planner.explain.rules.node_resources_fit import CapacityRule
+from planner.explain.words import amount_of, conjoined
 
 MOST_PODS = 24
 """Replicas that are tried one by one: kube-controller-manager chooses which of them goes."""
@@ -57,12 +59,8 @@ def propose_own(case: Case) -> Iterator[Proposal]:
         cost=case.costs["scale"] - 10,
         overlay=Overlay(),
         then="nothing pending",
-        command=_command(subject.workload, running),
+        command=scale_command(subject.workload, running),
     )
-
-
-def _command(workload: WorkloadRef, replicas: int) -> str:
-    return f"kubectl -n {workload.namespace} scale {workload.short} --replicas={replicas}"
 
 
 def _workloads_on(case: Case, nodes: BoolArray) -> list[tuple[WorkloadRef, list[int]]]:
@@ -90,18 +88,29 @@ def _helps(case: Case, pod: int) -> bool:
     return bool(feasible(case.subject, Overlay(without=frozenset((pod,)))).any())
 
 
+def _frees(case: Case, pod: int) -> str:
+    """` (frees 2 CPU)`: of what the waiting pod finds short."""
+    rule = next(r for r in case.rules if isinstance(r, CapacityRule))
+    table = case.subject.cluster.resources
+    held = table.requests[case.subject.cluster.group_of[pod]]
+    short = [rule.names[i] for i in rule.lacking(rule.blocked)]
+    parts = [amount_of(name, int(held[table.column(name)])) for name in short]
+    return f" (frees {conjoined(parts)})"
+
+
 def _proposal(case: Case, workload: WorkloadRef, running: list[int]) -> Proposal:
     desired = case.subject.cluster.owners.desired(workload) or len(running)
     pods = f"{len(running)} -> {len(running) - 1}"
+    frees = _frees(case, running[0])
     return Proposal(
         kind="scale",
         object=workload.short,
         field="spec.replicas",
         before=desired,
         after=len(running) - 1,
-        text=f"scale {workload.name} {pods}",
+        text=f"scale {workload.name} {pods}{frees}",
         cost=case.costs["scale"],
         overlay=Overlay(without=frozenset(running[:1])),
         then=f"then {case.subject.short} runs where the pod was removed",
-        command=_command(workload, len(running) - 1),
+        command=scale_command(workload, len(running) - 1),
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from models.pod import PodSpec
 from planner.explain.overlay import Overlay, SpecEdit
+from planner.explain.repairs.commands import Op
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.pod_topology_spread import SpreadRule
 
@@ -27,7 +28,11 @@ def propose(case: Case) -> Iterator[Proposal]:
         if twins:
             continue
         extra = ", and remove minDomains" if rule.constraint.min_domains is not None else ""
-        path = f"topologySpreadConstraints/{rule.index}/whenUnsatisfiable"
+        base = ("topologySpreadConstraints", rule.index)
+        have = rule.constraint.min_domains
+        ops = [Op("replace", (*base, "whenUnsatisfiable"), "ScheduleAnyway", "DoNotSchedule")]
+        if have is not None:
+            ops.append(Op("remove", (*base, "minDomains"), None, have))
         yield Proposal(
             kind="scheduleAnyway",
             object=case.owner,
@@ -39,7 +44,7 @@ def propose(case: Case) -> Iterator[Proposal]:
             overlay=Overlay(edits=(_edit(rule.index),)),
             restarts=case.restarts,
             notes=(case.rollout,),
-            command=None if extra else case.patch(path, "ScheduleAnyway"),
+            ops=case.ops(*ops),
         )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from models.node import UNSCHEDULABLE_TAINT, Node
 from planner.cluster.node_rules import BoolArray
 from planner.explain.overlay import Overlay
+from planner.explain.repairs.commands import kubectl
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.node_unschedulable import CordonRule
 from planner.explain.rules.rule import Rule
@@ -28,10 +29,10 @@ def propose(case: Case, rule: Rule, nodes: BoolArray) -> Iterator[Proposal]:
             field="spec.unschedulable",
             before=True,
             after=False,
-            text=f"kubectl uncordon {node.name}",
+            text=kubectl("uncordon", node.name),
             cost=case.costs["uncordon"],
             overlay=Overlay(nodes={index: uncordoned(node)}),
-            command=f"kubectl uncordon {node.name}",
+            command=kubectl("uncordon", node.name),
         )
 
 

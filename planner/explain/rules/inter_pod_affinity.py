@@ -31,7 +31,7 @@ NEAR_FIELD = f"spec.affinity.podAffinity.{REQUIRED}"
 
 
 @dataclass(frozen=True, eq=False)
-class _PodRule(Rule):
+class PodRule(Rule):
     """What the three have in common: terms, and the pods that they are about."""
 
     terms: tuple[PodAffinityTerm, ...]
@@ -89,7 +89,7 @@ class _PodRule(Rule):
 
 
 @dataclass(frozen=True, eq=False)
-class AntiAffinityRule(_PodRule):
+class AntiAffinityRule(PodRule):
     """One required anti-affinity term of the pod."""
 
     index: int
@@ -126,7 +126,17 @@ class AntiAffinityRule(_PodRule):
         one = "has one" if int(self.counts.max()) == 1 else "has some"
         if many:
             return f"Every {self.keys} {one}."
-        return f"Every {self.keys} {one}: {', '.join(topology.domains)}."
+        return f"Every {self.keys} {one}: {', '.join(map(self._with_node, topology.domains))}."
+
+    def _with_node(self, domain: str) -> str:
+        """`eu-1a (a1)`: where the only one of them runs."""
+        state, cluster = self.subject.state, self.subject.cluster
+        topology = cluster.topology(self.terms[0].topology_key)
+        per_node = state.counts_by_node(np.array(self.groups, np.int64), terminating=True)
+        inside = topology.domain_of == topology.domains.index(domain)
+        nodes = np.flatnonzero(inside & (per_node > 0)).tolist()
+        names = [cluster.nodes[i].name for i in nodes]
+        return domain if len(names) != 1 or names[0] == domain else f"{domain} ({names[0]})"
 
     def _in(self) -> str:
         return self.subject.places.within(self.terms[0].topology_key)
@@ -148,7 +158,7 @@ class AntiAffinityRule(_PodRule):
 
 
 @dataclass(frozen=True, eq=False)
-class OthersRule(_PodRule):
+class OthersRule(PodRule):
     """Required anti-affinity of running pods against this one."""
 
     kind: ClassVar[RuleKind] = "podAntiAffinityOfOthers"
@@ -186,7 +196,7 @@ class OthersRule(_PodRule):
 
 
 @dataclass(frozen=True, eq=False)
-class NearRule(_PodRule):
+class NearRule(PodRule):
     """Required pod affinity: all terms are one fact, for one pod has to match them all."""
 
     kind: ClassVar[RuleKind] = "podAffinity"
@@ -247,12 +257,12 @@ def find(subject: Subject) -> list[Rule]:
     if near:
         alone = Affinity(pod_affinity=spec.pod_affinity)
         mask = _refused(plugins[0], subject, alone, REASON_AFFINITY)
-        groups = frozenset.intersection(*(_matched(subject, term) for term in near))
+        groups = frozenset.intersection(*(matched(subject, term) for term in near))
         found.append(NearRule(subject, NEAR_FIELD, mask, near, tuple(sorted(groups))))
     for index, term in enumerate(apart):
         alone = Affinity(pod_anti_affinity=PodAffinity(required=(term,)))
         mask = _refused(plugins[0], subject, alone, REASON_ANTI_AFFINITY)
-        groups = _matched(subject, term)
+        groups = matched(subject, term)
         field = f"{ANTI_FIELD}[{index}]"
         found.append(AntiAffinityRule(subject, field, mask, (term,), tuple(sorted(groups)), index))
     others = list(_terms_of_others(subject))
@@ -284,7 +294,8 @@ def _with_affinity(group: PodGroup, affinity: Affinity) -> PodGroup:
     return replace(group, spec=group.spec.replace(affinity=affinity))
 
 
-def _matched(subject: Subject, term: PodAffinityTerm) -> frozenset[int]:
+def matched(subject: Subject, term: PodAffinityTerm) -> frozenset[int]:
+    """The groups that a term of the pod is about."""
     cluster = subject.cluster
     scope = TermScope.of(term, subject.group.namespace)
     namespaces = scope.among(cluster.group_index.namespaces, cluster.namespaces)

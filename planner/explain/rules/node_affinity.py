@@ -91,7 +91,7 @@ def find(subject: Subject) -> list[Rule]:
 
 def term_words(term: NodeSelectorTerm) -> str:
     """`zone in eu-1a, eu-1b and disktype=ssd`."""
-    parts = [_expression(e) for e in term.match_expressions]
+    parts = [requirement_words(e) for e in term.match_expressions]
     parts += [_field(f) for f in term.match_fields]
     return conjoined(parts) or "an empty term, which matches no node"
 
@@ -101,7 +101,8 @@ def _field(field: NodeFieldRequirement) -> str:
     return f"name{sign}{field.values[0]}"
 
 
-def _expression(requirement: NodeSelectorRequirement) -> str:
+def requirement_words(requirement: NodeSelectorRequirement) -> str:
+    """`zone in eu-1a, eu-1b`."""
     key, values = short_key(requirement.key), ", ".join(requirement.values)
     match requirement.operator:
         case "In":

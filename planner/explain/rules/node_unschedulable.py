@@ -71,9 +71,9 @@ def find(subject: Subject) -> list[Rule]:
             found = plugin.pre_filter(subject.state, subject.group).filter
             if found is not None:
                 blocked |= found.refused()
-    for index, node in enumerate(nodes):
-        if node.spec.unschedulable and "TaintToleration" in enabled:
-            own = [t for t in node.spec.taints if t.key == UNSCHEDULABLE_TAINT]
-            if first_untolerated(own, tolerations, HARD_EFFECTS) is not None:
-                blocked[index] = True
+    for index in np.flatnonzero(subject.state.cordoned).tolist():
+        own = [t for t in nodes[index].spec.taints if t.key == UNSCHEDULABLE_TAINT]
+        taints = own if "TaintToleration" in enabled else []
+        if first_untolerated(taints, tolerations, HARD_EFFECTS) is not None:
+            blocked[index] = True
     return [CordonRule(subject, "spec.unschedulable", blocked)] if blocked.any() else []

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from models.diagnosis import RuleKind
-from models.node import UNSCHEDULABLE_TAINT, Node
+from models.node import UNSCHEDULABLE_TAINT
 from models.taints import HARD_EFFECTS, Taint
 from planner.cluster.node_rules import BoolArray
 from planner.explain.rules.rule import Facts, Rule
@@ -70,24 +70,24 @@ class TaintRule(Rule):
 
 
 def find(subject: Subject) -> list[Rule]:
-    """Distinct taints are judged once each."""
-    nodes = subject.cluster.nodes
+    """Distinct sets of taints are judged once each; there are few of them."""
+    if not any(p.name == "TaintToleration" for p in subject.profile.filters):
+        return []
     tolerations = subject.group.spec.tolerations
+    sets, which = subject.state.taint_sets
+    cordoned = subject.state.cordoned > 0
     nodes_of: dict[Taint, BoolArray] = {}
-    judged: dict[Taint, bool] = {}
-    for index, node in enumerate(nodes):
-        for taint in node.spec.taints:
-            refuses = judged.get(taint)
-            if refuses is None:
-                tolerated = any(t.tolerates(taint) for t in tolerations)
-                refuses = judged[taint] = taint.effect in HARD_EFFECTS and not tolerated
-            if refuses and not _of_cordon(node, taint):
-                nodes_of.setdefault(taint, np.zeros(len(nodes), np.bool_))[index] = True
-    if not nodes_of or not any(p.name == "TaintToleration" for p in subject.profile.filters):
+    for number, taints in enumerate(sets):
+        for taint in taints:
+            if taint.effect not in HARD_EFFECTS or any(t.tolerates(taint) for t in tolerations):
+                continue
+            nodes = which == number
+            if taint.key == UNSCHEDULABLE_TAINT:  # with a cordon, it is the cordon's
+                nodes &= ~cordoned
+            if nodes.any():
+                known = nodes_of.get(taint)
+                nodes_of[taint] = nodes if known is None else known | nodes
+    if not nodes_of:
         return []
     blocked: BoolArray = np.logical_or.reduce(list(nodes_of.values()))
     return [TaintRule(subject, "spec.tolerations", blocked, nodes_of)]
-
-
-def _of_cordon(node: Node, taint: Taint) -> bool:
-    return node.spec.unschedulable and taint.key == UNSCHEDULABLE_TAINT

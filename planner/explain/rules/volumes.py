@@ -22,6 +22,8 @@ _PINNING = {
     "node(s) didn't match PersistentVolume's node affinity",
     "node(s) had no available volume zone",
 }
+_MADE = {"node(s) didn't find available persistent volumes to bind"}
+"""Of a claim that waits for its first consumer: its class makes volumes in some places only."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +43,11 @@ class VolumeRule(Rule):
     def name(self) -> str:
         """`volume`."""
         return "volume"
+
+    @property
+    def reaches_only(self) -> bool:
+        """Whether nodes are refused by where volumes are, or where they may be made."""
+        return bool(self.reasons) and not self.rejected and set(self.reasons) <= _PINNING | _MADE
 
     @property
     def pins(self) -> bool:

@@ -1,0 +1,297 @@
+"""Commands are run as kubectl would, on the objects of the input, which are then read again."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shlex
+from typing import Any
+
+import pytest
+
+from models.diagnosis import Repair
+from models.pod import Pod
+from planner.cluster.owners import WorkloadRef
+from planner.explain.diagnose import explain_pod
+from planner.explain.repairs.commands import Op, diff_of, in_order, kubectl, patched, scale_command
+from planner.scheduler.profile import default_profile
+from tests.explain.changes import passes
+from tests.explain.situations import REQUIRED, nodes, requests, spread, workload
+from tests.objects import HOSTNAME, ZONE, cluster_of, pod
+
+Json = dict[str, Any]
+TWO = {"eu-1a": ["a1"], "eu-1b": ["b1"]}
+TAINT = {"key": "example.com/gpu", "value": "yes", "effect": "NoSchedule"}
+OWN = {"matchLabels": {"app": "web"}}
+
+
+def patch(value: Any, ops: list[Json]) -> Any:
+    """RFC 6902, as far as add, remove and replace go."""
+    result = copy.deepcopy(value)
+    for op in ops:
+        *steps, last = (
+            step.replace("~1", "/").replace("~0", "~") for step in op["path"].split("/")[1:]
+        )
+        at = result
+        for step in steps:
+            at = at[int(step)] if isinstance(at, list) else at[step]
+        if isinstance(at, list) and op["op"] == "add":
+            at.insert(len(at) if last == "-" else int(last), op["value"])
+        elif op["op"] == "remove":
+            del at[int(last) if isinstance(at, list) else last]
+        else:
+            assert op["op"] == "add" or last in at
+            at[last] = op["value"]
+    return result
+
+
+def run(objects: list[Json], command: str, waiting: str, *, rollout: bool) -> list[Json]:
+    """The objects after a command; pods of a patched template get its spec."""
+    result = copy.deepcopy(objects)
+    for part in command.split(" && "):
+        result = _run(result, part, waiting, rollout=rollout)
+    return result
+
+
+def _run(objects: list[Json], command: str, waiting: str, *, rollout: bool) -> list[Json]:
+    words = shlex.split(command)
+    by_name = {(item["kind"], item["metadata"]["name"]): item for item in objects}
+    if "replace" in words:
+        ops = json.loads(words[words.index("-p") + 1])
+        old = by_name["Pod", waiting]
+        return [patch(item, ops) if item is old else item for item in objects]
+    if "patch" in words:
+        ops = json.loads(words[words.index("-p") + 1])
+        kind = {"deploy": "Deployment", "sts": "StatefulSet"}[words[4]]
+        owner = by_name[kind, words[5]]
+        changed = patch(owner, ops)
+        spec = changed["spec"]["template"]["spec"]
+        result = []
+        for item in objects:
+            labels = item["metadata"].get("labels", {})
+            mine = item["kind"] == "Pod" and labels == changed["spec"]["selector"]["matchLabels"]
+            if mine and (rollout or item["metadata"]["name"] == waiting):
+                node = item["spec"].get("nodeName")
+                bound = {"nodeName": node} if node else {}
+                result.append({**item, "spec": {**spec, **bound}})
+            else:
+                result.append(changed if item is owner else item)
+        return result
+    if words[1] == "label":
+        key, _, value = words[4].partition("=")
+        by_name["Node", words[3]]["metadata"]["labels"][key] = value
+    elif words[1] == "uncordon":
+        by_name["Node", words[2]]["spec"] = {}
+    elif "delete" in words:
+        return [item for item in objects if item is not by_name["Pod", words[-1]]]
+    return objects
+
+
+def blocked_by(**spec: Any) -> list[Json]:
+    """A web pod waits on two nodes of two zones, one web pod runs on a1."""
+    body = {**requests("1"), **spec}
+    return [*nodes(TWO), *workload("web", ["a1"], 1, spec=body)]
+
+
+def full(names: list[str]) -> list[Json]:
+    return workload("batch", names, spec=requests("3500m"))
+
+
+ports = {"name": "main", "ports": [{"containerPort": 80, "hostPort": 8080}]}
+SITUATIONS: dict[str, list[Json]] = {
+    "skew": [*blocked_by(topologySpreadConstraints=[spread("web")]), *full(["b1"])],
+    "minDomains": [
+        *nodes({"eu-1a": ["a1"]}),
+        *workload(
+            "web", ["a1"], 1, spec={"topologySpreadConstraints": [spread("web", minDomains=2)]}
+        ),
+    ],
+    "two policies": [
+        *nodes(TWO),
+        *nodes({"eu-1c": ["c1"]}, spec={"taints": [TAINT]}),
+        *workload(
+            "web",
+            ["a1", "b1"],
+            1,
+            spec={"topologySpreadConstraints": [spread("web"), spread("web", HOSTNAME)]},
+        ),
+    ],
+    "taint": [*nodes(TWO, spec={"taints": [TAINT]}), *workload("web", pending=1)],
+    "taint beside a toleration": [
+        *nodes(TWO, spec={"taints": [TAINT]}),
+        *workload("web", pending=1, spec={"tolerations": [{"key": "other", "operator": "Exists"}]}),
+    ],
+    "request": [
+        *nodes(TWO),
+        *full(["a1", "b1"]),
+        *workload(
+            "web",
+            pending=1,
+            spec={
+                "containers": [
+                    {"name": "side", "resources": {"requests": {"cpu": "100m"}}},
+                    {"name": "main", "resources": {"requests": {"cpu": "1"}}},
+                ]
+            },
+        ),
+    ],
+    "nodeSelector": blocked_by(nodeSelector={"example.com/disk-type": "ssd"}),
+    "two expressions": blocked_by(
+        affinity={
+            "nodeAffinity": {
+                REQUIRED: {
+                    "nodeSelectorTerms": [
+                        {
+                            "matchExpressions": [
+                                {"key": ZONE, "operator": "Exists"},
+                                {"key": "disk", "operator": "In", "values": ["ssd"]},
+                            ]
+                        }
+                    ]
+                }
+            }
+        }
+    ),
+    "pod affinity": blocked_by(
+        affinity={
+            "podAffinity": {
+                REQUIRED: [{"topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "db"}}}]
+            }
+        }
+    ),
+    "anti-affinity": [
+        *nodes({"eu-1a": ["a1", "a2"]}),
+        *workload(
+            "web",
+            ["a1"],
+            1,
+            spec={
+                "affinity": {
+                    "podAntiAffinity": {REQUIRED: [{"topologyKey": ZONE, "labelSelector": OWN}]}
+                }
+            },
+        ),
+    ],
+    "anti-affinity of others": [
+        *nodes(TWO),
+        *workload(
+            "shy",
+            ["a1", "b1"],
+            spec={
+                "affinity": {
+                    "podAntiAffinity": {REQUIRED: [{"topologyKey": ZONE, "labelSelector": OWN}]}
+                }
+            },
+        ),
+        *workload("web", pending=1),
+    ],
+    "ports": [*nodes(TWO), *workload("web", ["a1", "b1"], 1, spec={"containers": [ports]})],
+    "cordon and taint": [
+        *nodes({"eu-1a": ["a1"]}, spec={"unschedulable": True, "taints": [TAINT]}),
+        *workload("web", pending=1),
+    ],
+    "a bare pod": [
+        *nodes(TWO),
+        pod("x", "a1", metadata={"labels": {"app": "web"}}),
+        *full(["b1"]),
+        pod(
+            "web",
+            spec={**requests("1"), "topologySpreadConstraints": [spread("web")]},
+            metadata={"labels": {"app": "web"}},
+        ),
+    ],
+}
+
+
+def repairs_of(objects: list[Json]) -> tuple[str, list[Repair]]:
+    cluster = cluster_of(*objects)
+    waiting = int(cluster.pending[0])
+    found = explain_pod(cluster, waiting, default_profile())
+    return cluster.pods[waiting].name, [repair for repair in found.repairs if repair.command]
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_every_command_lets_the_pod_run(name: str) -> None:
+    objects = SITUATIONS[name]
+    waiting, repairs = repairs_of(objects)
+    assert repairs
+    for repair in repairs:
+        assert repair.command is not None
+        if repair.kind in ("scale", "preemptionPolicy", "movePods"):
+            continue
+        rollout = repair.judged_for == "rollout"
+        after = cluster_of(*run(objects, repair.command, waiting, rollout=rollout))
+        assert passes(after, after.pod_index[f"default/{waiting}"]), repair.command
+
+
+def test_all_kinds_of_patches_were_tried() -> None:
+    kinds = {repair.kind for objects in SITUATIONS.values() for repair in repairs_of(objects)[1]}
+    assert kinds >= {
+        "raiseMaxSkew",
+        "scheduleAnyway",
+        "lowerMinDomains",
+        "nodeTaintsPolicy",
+        "addNodeAffinity",
+        "addToleration",
+        "lowerRequest",
+        "relaxAffinity",
+        "relaxAntiAffinity",
+        "dropHostPort",
+        "combined",
+    }
+
+
+def test_a_template_that_differs_from_the_pod_is_not_patched_by_position() -> None:
+    objects = copy.deepcopy(SITUATIONS["skew"])
+    for item in objects:
+        if item["kind"] == "Deployment":
+            item["spec"]["template"]["spec"]["topologySpreadConstraints"] = []
+    _, repairs = repairs_of(objects)
+    assert not [repair for repair in repairs if repair.kind in ("raiseMaxSkew", "scheduleAnyway")]
+
+
+WEB = Pod(namespace="default", name="web-1", spec=cluster_of(pod("x")).pods[0].spec)
+
+
+def test_the_deployment_behind_a_replica_set_is_what_to_change() -> None:
+    labelled = Pod(
+        namespace="default", name="web-7d9f-1", spec=WEB.spec, labels={"pod-template-hash": "7d9f"}
+    )
+    ref = WorkloadRef("default", "ReplicaSet", "web-7d9f")
+    command = patched(ref, labelled, [Op("add", ("preemptionPolicy",), "Never")])
+    assert command is not None
+    assert shlex.split(command)[4:6] == ["deploy", "web"]
+
+
+def test_names_can_never_become_commands() -> None:
+    name = "x'; reboot #"
+    ref = WorkloadRef(name, "Deployment", name)
+    command = patched(ref, WEB, [Op("remove", ("nodeSelector", name))])
+    assert command is not None
+    words = shlex.split(command)
+    assert words[:6] == ["kubectl", "-n", name, "patch", "deploy", name]
+    assert json.loads(words[-1])[0]["path"].endswith(name)
+    assert shlex.split(kubectl("label", "node", name, f"zone={name}"))[3] == name
+    assert shlex.split(scale_command(ref, 1))[2] == name
+
+
+def test_what_is_removed_from_a_list_goes_from_its_end() -> None:
+    ops = [Op("remove", ("a", 0)), Op("remove", ("a", 2)), Op("add", ("b",), 1)]
+    assert [op.path for op in in_order(ops)] == [("b",), ("a", 2), ("a", 0)]
+
+
+def test_a_job_gets_a_diff_because_it_can_t_be_patched() -> None:
+    ref = WorkloadRef("default", "Job", "report")
+    ops = [Op("replace", ("topologySpreadConstraints", 0, "maxSkew"), 2, 1)]
+    assert patched(ref, WEB, ops) is None
+    assert diff_of(ref, WEB, ops).splitlines() == [
+        "--- job/report",
+        "+++ job/report",
+        " spec:",
+        "   template:",
+        "     spec:",
+        "       topologySpreadConstraints:",
+        "         - # [0]",
+        "-          maxSkew: 1",
+        "+          maxSkew: 2",
+    ]
