@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -13,6 +14,7 @@ from models.evictions import Baseline, DeschedulerEviction, DeschedulerRound, Li
 from planner.cluster import PENDING, Cluster
 from planner.evictions.rounds import DeschedulerRounds, Round, run_rounds
 from planner.scheduler.profile import Profile
+from planner.solver.search import Progress, Report, silent
 
 SPREAD = "RemovePodsViolatingTopologySpreadConstraint"
 
@@ -41,6 +43,8 @@ _ARGS: Mapping[str, dict[str, Any]] = MappingProxyType(
         "HighNodeUtilization": {"thresholds": {"cpu": 20, "memory": 20, "pods": 20}},
     }
 )
+COMPARED = 100_000_000
+"""Nodes times pods up to which all strategies are compared."""
 LOW_UTILIZATION = "LowNodeUtilization (20/50)"
 
 
@@ -64,16 +68,30 @@ def default_policy(*strategies: str) -> DeschedulerPolicy:
 
 
 def baselines(
-    cluster: Cluster, profile: Profile, policies: Sequence[DeschedulerPolicy] = ()
+    cluster: Cluster,
+    profile: Profile,
+    policies: Sequence[DeschedulerPolicy] = (),
+    report: Report = silent,
 ) -> Iterator[Baseline]:
-    """Each strategy that finds something to do, the spread strategy in any case; then policies."""
-    for name, aim in AIMS.items():
+    """Each strategy that finds something to do, the spread strategy in any case; then policies.
+
+    On a very large cluster it is the only one: the rounds of all would take longer than the plan.
+    """
+    begin = time.monotonic()
+    strategies = {SPREAD: AIMS[SPREAD]} if too_large(cluster) else AIMS
+    for number, (name, aim) in enumerate(strategies.items()):
+        report(Progress("descheduler", number, len(strategies), time.monotonic() - begin))
         rounds = run_rounds(cluster, default_policy(name), (profile,))
         if rounds.rounds or name == SPREAD:
             shown = LOW_UTILIZATION if name == "LowNodeUtilization" else name
             yield baseline(shown, aim, rounds)
     for policy in policies:
         yield baseline("policy", "as the policy says", run_rounds(cluster, policy, (profile,)))
+
+
+def too_large(cluster: Cluster) -> bool:
+    """Whether only the strategy for spread is compared."""
+    return len(cluster.nodes) * len(cluster.pods) > COMPARED
 
 
 def baseline(strategy: str, aim: str, rounds: DeschedulerRounds) -> Baseline:

@@ -24,8 +24,10 @@ from models.evictions import (
 )
 from models.notice import Notice
 from planner.cluster import PENDING, Cluster
+from planner.evictions.attempts import USUAL_SEEDS, Tried
+from planner.evictions.baselines import too_large
 from planner.evictions.causes import Cause, causes, drains
-from planner.evictions.convergence import Tried, expected_nodes
+from planner.evictions.convergence import expected_nodes
 from planner.evictions.goals import Aim
 from planner.planning.broken_rules import describe
 from planner.planning.budgets import Allowances
@@ -57,6 +59,11 @@ class Suggestion:
     def evictions(self) -> int:
         """How many pods are evicted."""
         return sum(len(wave.evictions) for wave in self.tried.waves)
+
+    @property
+    def seeds(self) -> int:
+        """How many seeds were tried, each with evicted pods gone and still there."""
+        return len(self.tried.manners) // 2
 
     @cached_property
     def broken(self) -> tuple[Violation, ...]:
@@ -97,9 +104,9 @@ def eviction_plan(found: Suggestion) -> EvictionPlan:
         fewest=_fewest(found),
         stopped=found.outcome.decision.stopped,
         converges=tried.converges,
-        checked_seeds=options.seeds,
+        checked_seeds=found.seeds,
         convergence=Convergence(
-            seeds=options.seeds,
+            seeds=found.seeds,
             gone=tried.seeds_reached(terminating=False),
             terminating=tried.seeds_reached(terminating=True),
             replanned=replanned[0],
@@ -145,7 +152,7 @@ def situation(cluster: Cluster, broken: tuple[Violation, ...]) -> Situation:
 
 def _evictions(found: Suggestion) -> Iterator[PlannedEviction]:
     real, names = found.aim.real, [node.name for node in found.aim.real.nodes]
-    expected = expected_nodes(found.tried, real.group_of)
+    expected = expected_nodes(found.tried)
     last = len(found.tried.waves)
     for number, wave in enumerate(found.tried.waves):
         for pod in sorted(wave.evictions, key=lambda pod: real.pods[pod].key):
@@ -233,6 +240,12 @@ def _notices(found: Suggestion) -> Iterator[Notice]:
             text="the plan evicts pods whose budget allows no eviction now",
             objects=found.outcome.waves.beyond,
         )
+    if found.options.seeds is None and found.seeds < USUAL_SEEDS:
+        text = f"large plan: {found.seeds} of the usual {USUAL_SEEDS} tie seeds tried"
+        yield Notice(code="fewerSeeds", text=f"{text}; --seeds {USUAL_SEEDS} tries all")
+    if found.baselines and too_large(found.given):
+        text = "the cluster is large: of the descheduler's strategies only spread was tried"
+        yield Notice(code="fewerBaselines", text=f"{text}; --policy FILE tries others")
     ignored = found.profile.resolved.ignored
     if ignored:
         text = "plugins that planner can't model were left out, as asked"

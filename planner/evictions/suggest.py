@@ -20,40 +20,45 @@ import numpy as np
 from models.descheduler_policy import DeschedulerPolicy
 from models.evictions import EvictionPlan
 from planner.cluster import PENDING, Cluster
-from planner.cluster.topology import IntArray
+from planner.evictions.attempts import USUAL_SEEDS, Attempts, Target, Tried
 from planner.evictions.baselines import baselines
-from planner.evictions.convergence import Convergence, Target, Tried, departures
+from planner.evictions.convergence import Convergence, departures
 from planner.evictions.document import Suggestion, eviction_plan
 from planner.evictions.evenness import even_out
 from planner.evictions.goals import Aim, Goal, aim_of, nodes_to_empty
 from planner.evictions.protection import Protection, protected
+from planner.evictions.replanning import Replanning
 from planner.evictions.strategies.limits import NO_LIMITS, Limits
 from planner.evictions.trial import Manner, Trial, WavePlan
 from planner.planning.budgets import allowances
 from planner.planning.document import Outcome
+from planner.planning.hops import other_orders
 from planner.planning.plan import plan_outcome
 from planner.scheduler.profile import Profile
 from planner.solver.options import SolveOptions
 from planner.solver.search import Report, silent
-from planner.verify import total
+from planner.verify import Step, total
 
-DEFAULT_SEEDS = 20
-REPLANNED_SEEDS = 4
-"""With so many seeds it is looked at what a new plan after every wave reaches."""
-REPLANNED_WAVES = 8
+TRIAL_WORK = 30_000_000
+"""Evictions times nodes that are simulated without being asked to: some ten seconds."""
+BESIDE_NODES = 600
+"""What a landing costs beside looking at nodes, in nodes."""
 LIMIT_ROUNDS = 20
 """How often a plan is made anew because it takes too many pods from one node or namespace."""
 
 
 @dataclass(frozen=True)
 class EvictOptions:
-    """The switches of `planner evict`; `nodes` are to be emptied."""
+    """The switches of `planner evict`; `nodes` are to be emptied.
+
+    Without `seeds` 20 are tried, fewer where so many evictions on so many nodes take too long.
+    """
 
     goals: tuple[Goal, ...] = ("spread",)
     nodes: tuple[int, ...] = ()
     protection: Protection = field(default_factory=Protection)
     limits: Limits = NO_LIMITS
-    seeds: int = DEFAULT_SEEDS
+    seeds: int | None = None
     max_unavailable: int | None = None
     time_limit: float = 60.0
 
@@ -68,7 +73,7 @@ def suggest(
 ) -> EvictionPlan:
     """The fewest evictions after which kube-scheduler itself reaches the goals."""
     found = find_evictions(cluster, options, profile, progress)
-    compared = tuple(baselines(cluster, profile, policies))
+    compared = tuple(baselines(cluster, profile, policies, progress or silent))
     return eviction_plan(replace(found, baselines=compared))
 
 
@@ -93,6 +98,14 @@ def settled(cluster: Cluster, profile: Profile) -> Cluster:
     return cluster.with_pods(started).with_placement({p: int(run.node_of[p]) for p in moved})
 
 
+def tried_seeds(options: EvictOptions, cluster: Cluster, waves: Sequence[WavePlan]) -> int:
+    """What was asked for, or as many of the usual seeds as the work allows."""
+    if options.seeds is not None:
+        return options.seeds
+    work = max(1, _count(waves)) * (len(cluster.nodes) + BESIDE_NODES)
+    return max(1, min(USUAL_SEEDS, TRIAL_WORK // work))
+
+
 class _Suggesting:
     """One suggestion in the making."""
 
@@ -110,18 +123,22 @@ class _Suggesting:
     def run(self) -> Suggestion:
         aim = aim_of(self._start, self._options.goals, self._nodes())
         outcome = self._within_limits(aim)
-        search = Convergence(
-            aim, self._profile, self._budgets, _target(outcome), self._options.seeds
+        seeds = tried_seeds(self._options, aim.real, departures(outcome.waves.waves))
+        attempts = Attempts(
+            aim, self._profile, self._budgets, _target(outcome), seeds, self._report
         )
+        search = Convergence(attempts)
         tried = search.search(outcome.waves.waves, outcome.decision.steps)
+        if not tried.converges:
+            tried = search.in_other_orders(tried, self._other_orders(outcome))
         for other in self._other_plans(aim, outcome) if not tried.converges else ():
             found = search.search(other.waves.waves, other.decision.steps)
             if found.converges:
                 outcome, tried = other, found
                 break
         if "utilization" in self._options.goals:
-            tried = self._evened(aim, search, tried)
-        replanned = None if tried.converges else self._replanned(aim, search)
+            tried = self._evened(aim, attempts, tried)
+        replanned = None if tried.converges else self._replanned(attempts)
         return Suggestion(
             given=self._given,
             start=self._start,
@@ -141,6 +158,11 @@ class _Suggesting:
             return nodes
         return nodes_to_empty(self._start, self._profile, self._protected.keys(), nodes)
 
+    def _replanned(self, attempts: Attempts) -> tuple[int, int]:
+        """In how many of how many seeds a new plan after every wave reaches the target."""
+        spared = frozenset(self._protected)
+        return Replanning(attempts, lambda now: self._plan(attempts.aim, now, spared)).count()
+
     # The plan
 
     def _plan(self, aim: Aim, wanted: Cluster, spared: frozenset[int], **change: Any) -> Outcome:
@@ -153,6 +175,7 @@ class _Suggesting:
             policy=protection.policy,
             spared=spared,
             max_moves=self._options.limits.total,
+            hops=False,
             max_unavailable=self._options.max_unavailable,
             time_limit=self._options.time_limit,
         )
@@ -169,6 +192,11 @@ class _Suggesting:
             spared |= over
             outcome = self._plan(aim, aim.wanted, spared)
         return self._plan(aim, aim.wanted, frozenset(range(len(aim.real.pods))))
+
+    def _other_orders(self, outcome: Outcome) -> Iterator[tuple[Step, ...]]:
+        """The same moves with another pod waiting, where some wait for each other in a circle."""
+        steps = outcome.decision.steps
+        return other_orders(outcome.before, steps, self._profile, self._budgets)
 
     def _other_plans(self, aim: Aim, first: Outcome) -> Iterator[Outcome]:
         """Plans that are as good and may be easier to carry out: evener, or drawn otherwise."""
@@ -188,7 +216,7 @@ class _Suggesting:
 
     # Beyond hard rules
 
-    def _evened(self, aim: Aim, search: Convergence, tried: Tried) -> Tried:
+    def _evened(self, aim: Aim, attempts: Attempts, tried: Tried) -> Tried:
         """More evictions that even the load out, kept if they end well under every seed."""
         limits = self._options.limits
         left = None if limits.total is None else limits.total - _count(tried.waves)
@@ -197,61 +225,8 @@ class _Suggesting:
         )
         if not more:
             return tried
-        found = search.tried((*tried.waves, *more))
+        found = attempts.tried((*tried.waves, *more))
         return found if found.converges or not tried.converges else tried
-
-    # After every wave anew
-
-    def _replanned(self, aim: Aim, search: Convergence) -> tuple[int, int]:
-        """In how many of how many seeds a new plan after every wave reaches the target."""
-        seeds = min(self._options.seeds, REPLANNED_SEEDS)
-        plans: dict[bytes, tuple[WavePlan, ...]] = {}
-        return sum(self._reaches(aim, search, seed, plans) for seed in range(seeds)), seeds
-
-    def _reaches(
-        self,
-        aim: Aim,
-        search: Convergence,
-        seed: int,
-        plans: dict[bytes, tuple[WavePlan, ...]],
-    ) -> bool:
-        node_of = aim.real.node_of
-        for number in range(REPLANNED_WAVES):
-            if search.reached(node_of):
-                return True
-            waves = self._next_waves(aim, node_of, plans)
-            if not waves:
-                return False
-            now = _at(aim.real, node_of)
-            trial = Trial(now, self._profile, self._budgets, waves[0].evictions)
-            drawn = seed * 1_009 + number if seed else 0
-            node_of = trial.run(waves[:1], Manner(drawn, terminating=seed % 2 == 1)).node_of
-        return search.reached(node_of)
-
-    def _next_waves(
-        self, aim: Aim, node_of: IntArray, plans: dict[bytes, tuple[WavePlan, ...]]
-    ) -> tuple[WavePlan, ...]:
-        """The plan from here on; what fell back last time is kept away by a cordon."""
-        key = node_of.tobytes()
-        if key not in plans:
-            outcome = self._plan(aim, aim.at(node_of.tolist()), frozenset(self._protected))
-            plans[key] = tuple(_with_cordons(aim.real, node_of, outcome))
-        return plans[key]
-
-
-def _with_cordons(cluster: Cluster, node_of: IntArray, outcome: Outcome) -> Iterator[WavePlan]:
-    for wave in outcome.waves.waves:
-        pods = tuple(step.pod for step in wave if step.action in ("evict", "move"))
-        wanted = {step.node for step in wave if step.action in ("move", "place")}
-        sources = {int(node_of[pod]) for pod in pods} - wanted
-        free = (node for node in sources if not cluster.nodes[node].spec.unschedulable)
-        if pods:
-            yield WavePlan(pods, tuple(sorted(free)))
-
-
-def _at(cluster: Cluster, node_of: IntArray) -> Cluster:
-    moved = np.flatnonzero(node_of != cluster.node_of)
-    return cluster.with_placement({int(pod): int(node_of[pod]) for pod in moved})
 
 
 def _target(outcome: Outcome) -> Target:

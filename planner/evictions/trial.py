@@ -11,18 +11,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from models.pod import DEFAULT_SCHEDULER
-from planner.cluster import GONE, PENDING, Cluster
+from planner.cluster import PENDING, Cluster
 from planner.cluster.topology import IntArray
+from planner.evictions.stage import Stage
 from planner.planning.budgets import Allowances
-from planner.scheduler.cycle import Scheduler
+from planner.scheduler.changes import BoolArray
 from planner.scheduler.profile import Profile
-from planner.scheduler.state import SchedulingState
-from planner.verify.replay import cordoned_node, with_old_pods
+from planner.verify.replay import with_old_pods
 
 
 @dataclass(frozen=True)
@@ -47,21 +48,24 @@ class Manner:
     one_by_one: bool = False
 
 
-@dataclass(frozen=True)
-class Landing:
-    """A pod that found a node in a wave; `tied` are all nodes that were as good."""
+class Landing(NamedTuple):
+    """A pod that found a node in a wave."""
 
     wave: int
     pod: int
     node: int
-    tied: tuple[int, ...]
+
+
+Choices = dict[tuple[int, int], BoolArray]
+"""By wave and group: every node that was among the best for a pod of the group."""
 
 
 @dataclass(frozen=True, eq=False)
 class TrialRun:
     """Where pods are in the end, who landed where on the way, and after which wave it stopped.
 
-    `after[w]` is where pods are when wave w has ended; `refused` is the pod that a budget kept.
+    `after[w]` is where pods are when wave w has ended, kept for seed 0 only; `refused` is the pod
+    that a budget kept.
     """
 
     node_of: IntArray
@@ -78,28 +82,34 @@ class Trial:
     ) -> None:
         self._size = len(cluster.pods)
         self._old = {pod: self._size + i for i, pod in enumerate(pods)}
-        self._cluster = with_old_pods(cluster, list(pods))
-        self._profile = profile
+        self._stage = Stage(with_old_pods(cluster, list(pods)), profile)
         self._allowances = allowances
 
     def run(
-        self, waves: Sequence[WavePlan], manner: Manner, *, unlimited: bool = False
+        self,
+        waves: Sequence[WavePlan],
+        manner: Manner,
+        *,
+        unlimited: bool = False,
+        choices: Choices | None = None,
     ) -> TrialRun:
-        """Carry the waves out; `unlimited` minds no budget."""
-        state = _Running(self._cluster, self._profile, manner)
+        """Carry the waves out; `unlimited` minds no budget. `choices` takes up what was tied."""
+        stage = self._stage
+        state = _Running(stage, manner, {} if choices is None else choices)
         state.settle()
-        budgets = _Budgets(self._cluster, self._allowances)
+        budgets = _Budgets(stage.cluster, self._allowances)
         after: list[IntArray] = []
         refused: int | None = None
         for number, wave in enumerate(waves):
             state.begin(number, wave.cordons)
             refused = self._wave(state, wave, budgets if not unlimited else None, manner)
             state.end(holds=wave.holds)
-            after.append(state.node_of[: self._size])
+            if not manner.seed:
+                after.append(stage.node_of[: self._size])
             if refused is not None:
                 break
         return TrialRun(
-            node_of=state.node_of[: self._size],
+            node_of=stage.node_of[: self._size],
             landings=tuple(state.landings),
             after=tuple(after),
             refused=refused,
@@ -112,7 +122,7 @@ class Trial:
         if state.random is not None:
             state.random.shuffle(order)
         if budgets is not None:
-            budgets.begin(state.node_of)
+            budgets.begin(self._stage.node_of)
         for pod in order:
             if budgets is not None and not budgets.take(pod):
                 return pod
@@ -156,11 +166,11 @@ class _Budgets:
 
 @dataclass(eq=False)
 class _Running:
-    """The cluster while a trial goes on."""
+    """One trial under way."""
 
-    cluster: Cluster
-    profile: Profile
+    stage: Stage
     manner: Manner
+    choices: Choices
     landings: list[Landing] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -168,35 +178,22 @@ class _Running:
         self.random = random.Random(seed) if seed else None
         self._wave = -1
         self._leaving: list[int] = []
-        self._cordoned: frozenset[int] = frozenset()
-        self._queue: list[int] = [
-            pod
-            for pod in self.cluster.pending.tolist()
-            if pod < len(self.cluster.pods) and self._schedulable(pod)
-        ]
-        self._restart(self.cluster)
-
-    def _restart(self, cluster: Cluster) -> None:
-        self._state = SchedulingState(cluster)
-        self._scheduler = Scheduler(self._state, self.profile)
+        self.stage.restore()
+        pending = self.stage.cluster.pending.tolist()
+        self._queue: list[int] = [pod for pod in pending if self._schedulable(pod)]
 
     def _schedulable(self, index: int) -> bool:
-        pod = self.cluster.pods[index]
+        pod = self.stage.cluster.pods[index]
         return (
             not pod.terminating
             and not pod.spec.scheduling_gates
             and pod.spec.scheduler_name == DEFAULT_SCHEDULER
         )
 
-    @property
-    def node_of(self) -> IntArray:
-        """Where pods are now."""
-        return self._state.node_of.copy()
-
     def begin(self, wave: int, cordons: Sequence[int]) -> None:
         """A wave begins under its cordons."""
         self._wave = wave
-        self._cordon(frozenset(cordons))
+        self.stage.cordon(cordons)
 
     def end(self, *, holds: bool) -> None:
         """What was terminating is gone, cordons are lifted, and whoever waits is tried again.
@@ -204,30 +201,18 @@ class _Running:
         With nobody waiting a cordon is as good as lifted: the next wave sets its own.
         """
         for old in self._leaving:
-            self._state.remove(old, GONE)
+            self.stage.forget(old)
         if self._leaving:
             self._leaving = []
             self.settle()
-        if self._queue and self._cordoned and not holds:
-            self._cordon(frozenset())
+        if self._queue and self.stage.cordoned and not holds:
+            self.stage.cordon(())
             self.settle()
-
-    def _cordon(self, nodes: frozenset[int]) -> None:
-        """A cordon changes what the scheduler looks at, so it starts afresh."""
-        if nodes == self._cordoned:
-            return
-        self._cordoned = nodes
-        changed = list(self.cluster.nodes)
-        for node in nodes:
-            changed[node] = cordoned_node(changed[node], True)
-        self._restart(replace(self._state.snapshot(), nodes=tuple(changed)))
 
     def evict(self, pod: int, old: int | None) -> None:
         """The pod goes and a new one takes its place in the queue; `old` stays until the end."""
-        node = int(self._state.node_of[pod])
-        self._state.remove(pod)
+        self.stage.evict(pod, old)
         if old is not None:
-            self._state.place(old, node)
             self._leaving.append(old)
         self._queue.append(pod)
 
@@ -238,7 +223,7 @@ class _Running:
         order = list(self._queue)
         if self.random is not None:
             self.random.shuffle(order)
-        pods = self.cluster.pods
+        pods = self.stage.cluster.pods
         order.sort(key=lambda pod: -pods[pod].priority)
         placed = True
         while placed and order:
@@ -252,18 +237,21 @@ class _Running:
         failed: dict[int, int] = {}
         left: list[int] = []
         for pod in order:
-            group, position = int(self.cluster.group_of[pod]), len(self._state.log)
+            group, position = int(self.stage.cluster.group_of[pod]), self.stage.position
             if failed.get(group) == position or not self._place(pod):
                 failed[group] = position
                 left.append(pod)
         return left
 
     def _place(self, pod: int) -> bool:
-        evaluation = self._scheduler.evaluate(pod)
-        if not len(evaluation.feasible):
+        best = self.stage.best(pod)
+        if not len(best):
             return False
-        best = evaluation.best
         node = int(best[0] if self.random is None else self.random.choice(best))
-        self._state.place(pod, node)
-        self.landings.append(Landing(self._wave, pod, node, tuple(best.tolist())))
+        self.stage.place(pod, node)
+        self.landings.append(Landing(self._wave, pod, node))
+        key = (self._wave, int(self.stage.cluster.group_of[pod]))
+        if key not in self.choices:
+            self.choices[key] = np.zeros(len(self.stage.cluster.nodes), np.bool_)
+        self.choices[key][best] = True
         return True

@@ -15,9 +15,11 @@ from planner.cluster.movability import MovePolicy
 from planner.evictions.document import Suggestion
 from planner.evictions.protection import Protection
 from planner.evictions.strategies.limits import Limits
-from planner.evictions.suggest import EvictOptions, find_evictions
-from planner.evictions.trial import Manner, Trial
+from planner.evictions.suggest import EvictOptions, find_evictions, tried_seeds
+from planner.evictions.trial import Manner, Trial, WavePlan
 from planner.planning.budgets import allowances
+from planner.report import evict_table
+from planner.report.blocks import plain_text
 from planner.scheduler.profile import default_profile
 from planner.sources.example import example_file
 from tests.objects import HOSTNAME, ZONE, cluster_of, node, owned, pod
@@ -259,3 +261,21 @@ def test_hostname_and_zone_together_are_repaired() -> None:
     suggestion = found(cluster, replace(FEW_SEEDS, seeds=10))
     assert suggestion.evictions == 3
     assert suggestion.tried.converges
+
+
+def test_very_large_plans_are_tried_with_fewer_seeds_unless_asked() -> None:
+    cluster = uneven()
+    many = [WavePlan(tuple(range(40_000)))]
+    assert tried_seeds(EvictOptions(), cluster, [WavePlan((0, 1))]) == 20
+    assert tried_seeds(EvictOptions(), cluster, many) == 1
+    assert tried_seeds(EvictOptions(seeds=7), cluster, many) == 7
+
+
+def test_a_drain_without_room_says_what_would_make_it() -> None:
+    full = {"containers": [{"name": "main", "resources": {"requests": {"cpu": "3"}}}]}
+    pods = [pod(f"p{i}", f"n{i}", spec=full, metadata=owned("ReplicaSet", "r")) for i in range(2)]
+    cluster = cluster_of(node("n0"), node("n1"), *pods)
+    plan = evict(cluster, replace(FEW_SEEDS, goals=(), nodes=(0,)))
+    assert plan.evictions == ()
+    text = plain_text(evict_table.blocks(plan, wide=False))
+    assert "Not emptied: n0 (1 pod). With --for spread beside it" in text

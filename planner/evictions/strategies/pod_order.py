@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from models.pod import Pod, PodSpec, QosClass
+from models.pod import Pod, PodSpec
+from models.pod_status import QosClass
 from models.resources import CPU, MEMORY
 from planner.cluster.movability import PREFER_NO_EVICTION
 from planner.evictions.strategies.go_sort import go_sorted
@@ -18,20 +19,23 @@ def by_priority(pods: Iterable[Pod]) -> list[Pod]:
     Of equal pods those that prefer not to be evicted come later; the rest is Go's sort, for equal
     pods are "less" than each other.
     """
-    return go_sorted(pods, _before)
+    return [pod for *_, pod in go_sorted(map(_ranked, pods), _before)]
 
 
-def _before(one: Pod, other: Pod) -> bool:
-    first, second = one.spec.priority, other.spec.priority
-    if first != second:
-        if first is None or second is None:
-            return first is None
-        return first < second
-    tier, other_tier = _TIERS[qos_class(one)], _TIERS[qos_class(other)]
-    if tier != other_tier:
-        return tier < other_tier
-    reluctant = PREFER_NO_EVICTION in one.annotations
-    return not reluctant or PREFER_NO_EVICTION in other.annotations
+_Ranked = tuple[bool, int, int, bool, Pod]
+"""What pods are compared by, worked out once for each of them."""
+
+
+def _ranked(pod: Pod) -> _Ranked:
+    priority = pod.spec.priority
+    reluctant = PREFER_NO_EVICTION in pod.annotations
+    return (priority is not None, priority or 0, _TIERS[qos_class(pod)], reluctant, pod)
+
+
+def _before(one: _Ranked, other: _Ranked) -> bool:
+    if one[:3] != other[:3]:
+        return one[:3] < other[:3]
+    return not one[3] or other[3]
 
 
 def qos_class(pod: Pod) -> QosClass:
