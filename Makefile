@@ -5,9 +5,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+APT_INSTALL := apt-get install -q -y --no-install-recommends chromium fonts-dejavu-core
 
 .DEFAULT_GOAL := help
-.PHONY: help install dev demo test lint types layers unit bench bench-quick format clean
+.PHONY: help install dev demo test test-browser pictures docs lint types layers unit bench bench-quick format clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -34,11 +35,21 @@ layers: dev ## check which package imports which
 unit: dev ## run the tests
 	$(BIN)/pytest -n auto
 
-bench: dev ## run all benchmarks (hours) and write docs/benchmarks.md
+bench: $(VENV)/.installed-bench ## run all benchmarks (hours) and write docs/benchmarks.md
 	$(BIN)/python -m benchmarks --page docs/benchmarks.md
 
-bench-quick: dev ## run all benchmarks at small sizes (minutes), as a check of their answers
+bench-quick: $(VENV)/.installed-bench ## run all benchmarks at small sizes (minutes), as a check of their answers
 	$(BIN)/python -m benchmarks --quick
+
+test-browser: $(VENV)/.installed-browser $(VENV)/.chromium ## open the HTML reports in a real browser
+	$(BIN)/pytest -m browser tests/browser
+
+pictures: $(VENV)/.installed-browser $(VENV)/.chromium ## draw the pictures of the documentation anew
+	$(BIN)/python -m tests.browser.pictures
+
+docs: dev ## write the reference, and put into the other pages what their commands print
+	$(BIN)/python -m docs.reference_pages
+	$(BIN)/python -m docs.console
 
 format: dev ## format the code and sort its imports
 	$(BIN)/ruff check --select I --fix
@@ -46,7 +57,7 @@ format: dev ## format the code and sort its imports
 
 clean: ## remove .venv, caches and build results
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	find benchmarks models planner tests -type d -name __pycache__ -prune -exec rm -rf {} +
+	find benchmarks docs models planner tests -type d -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/.created:
 	@command -v $(PYTHON) >/dev/null || \
@@ -62,4 +73,21 @@ $(VENV)/.installed: $(VENV)/.created pyproject.toml constraints.txt
 
 $(VENV)/.installed-dev: $(VENV)/.installed
 	$(PIP_INSTALL) -e '.[dev]'
+	@touch $@
+
+$(VENV)/.installed-bench: $(VENV)/.installed-dev
+	$(PIP_INSTALL) -e '.[bench]'
+	@touch $@
+
+$(VENV)/.installed-browser: $(VENV)/.installed-dev
+	$(PIP_INSTALL) -e '.[browser]'
+	@touch $@
+
+# The system's Chromium, installed where that is allowed.
+$(VENV)/.chromium: $(VENV)/.created
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+		command -v google-chrome >/dev/null || \
+		{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+			{ $(APT_INSTALL) || { apt-get update -q && $(APT_INSTALL); }; }; } || \
+		{ echo "the browser tests need Chromium, and it can't be installed here: try apt-get install chromium as root" >&2; exit 1; }
 	@touch $@

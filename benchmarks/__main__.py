@@ -21,6 +21,7 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(workload.names()))
     parser.add_argument("--quick", action="store_true", help="small sizes and few seeds")
+    parser.add_argument("--seeds", type=int, metavar="N", help="at most N seeds for each point")
     parser.add_argument("--results", type=Path, help="writes the results as JSON")
     parser.add_argument("--page", type=Path, help="writes the page and its charts")
     parser.add_argument(
@@ -52,7 +53,7 @@ def measure(chosen: argparse.Namespace, cache: Path) -> runner.Results:
     results: list[runner.Result] = []
     for name in chosen.names or workload.names():
         work = workload.read(name)
-        cases = workload.cases(name, work, quick=chosen.quick)
+        cases = workload.cases(name, work, quick=chosen.quick, seeds=chosen.seeds)
         results.extend(runner.run(cases, work, cache, show))
     machine = runner.this_machine()
     return runner.Results(machine=machine, quick=chosen.quick, results=results)

@@ -259,6 +259,7 @@ def pods_of(
                 owner=owner,
                 node_name=name,
                 phase="Running",
+                ready=True,
             )
     for number, load in enumerate(loads):
         app = f"{'big' if load.priority else 'app'}-{number:05d}"
@@ -274,4 +275,5 @@ def pods_of(
                 owner=owner,
                 node_name=host,
                 phase="Running" if host else "Pending",
+                ready=bool(host),
             )

@@ -1,25 +1,23 @@
 """Eviction plans against the descheduler's, on random clusters that have drifted.
 
-`python -m benchmarks.evict --clusters 500 --seeds 20`. Clusters of 5 to 50 nodes in three zones,
-hard spread over zones and hosts, budgets on some workloads, tight or loose capacity. Three drifts:
-a zone came back empty; scale-downs left counts uneven; pods are anywhere. For each cluster: our
-plan, and the rounds of the descheduler's topology spread strategy under several seeds. The same
-number gives the same cluster. The exit code is 3 if ours is worse anywhere, or not sure.
+Clusters of 5 to 50 nodes in three zones, hard spread over zones and hosts, budgets on some
+workloads, tight or loose capacity. Three drifts: a zone came back empty; scale-downs left counts
+uneven; pods are anywhere. A case is a batch of clusters; the same number gives the same cluster.
+Wrong is a plan that does not converge, and one that is worse than the best of the descheduler's
+runs: it leaves more, or evicts more for the same end.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
+from benchmarks.case import Case, Measured, Stopwatch
 from models.meta import ObjectMeta, OwnerReference
 from models.node import HOSTNAME, ZONE, Node, NodeStatus
 from models.pod import Container, Pod, PodSpec
@@ -42,28 +40,21 @@ DESCHEDULER_SEEDS = 3
 
 
 @dataclass(frozen=True)
-class Case:
-    """What became of one cluster; the descheduler's numbers are those of its best seed."""
+class Outcome:
+    """What became of one cluster; the descheduler's is that of its best seed."""
 
-    number: int
-    nodes: int
-    pods: int
-    drift: str
-    before: int
     evictions: int
-    waves: int
-    cordons: int
+    rounds: int
     excess: int
     pending: int
-    converges: bool
-    replanned: bool
-    seconds: float
-    descheduler_evictions: int
-    descheduler_rounds: int
-    descheduler_excess: int
-    descheduler_pending: int
-    descheduler_loops: int
-    worse: str
+    loops: int = 0
+    cordons: int = 0
+    converges: bool = True
+
+    @property
+    def left(self) -> tuple[int, int]:
+        """What is still wrong; less is better."""
+        return self.excess, self.pending
 
 
 @dataclass(frozen=True)
@@ -204,94 +195,76 @@ def _budget(load: Workload) -> PodDisruptionBudget:
     )
 
 
-def measure(number: int, seeds: int, limit: float) -> Case:
-    """One cluster."""
-    cluster, drift = random_cluster(number)
-    profile = default_profile()
-    begin = time.process_time()
-    found = find_evictions(cluster, EvictOptions(seeds=seeds, time_limit=limit), profile)
-    seconds = time.process_time() - begin
-    pending = int(np.count_nonzero(found.after.node_of == PENDING))
-    excess = total(found.remaining)
-    theirs = [
-        run_rounds(cluster, default_policy(SPREAD), (profile,), seed=seed)
-        for seed in range(DESCHEDULER_SEEDS)
-    ]
-    best = min(theirs, key=lambda r: (r.violations_left, len(r.final.pending), r.evictions))
-    left = (best.violations_left, len(best.final.pending))
-    worse = ""
-    if left < (excess, pending):
-        worse = "excess"
-    elif left == (excess, pending) and best.evictions < found.evictions:
-        worse = "evictions"
-    replanned = found.replanned is not None and found.replanned[0] == found.replanned[1]
-    return Case(
-        number=number,
-        nodes=len(cluster.nodes),
-        pods=len(cluster.pods),
-        drift=drift,
-        before=total(found.broken),
+def by_planner(cluster: Cluster, seeds: int, limit: float) -> Outcome:
+    """Our plan; one that is only sure with a new plan after every wave counts as sure."""
+    found = find_evictions(cluster, EvictOptions(seeds=seeds, time_limit=limit), default_profile())
+    again = found.replanned is not None and found.replanned[0] == found.replanned[1]
+    return Outcome(
         evictions=found.evictions,
-        waves=len(found.tried.waves),
+        rounds=len(found.tried.waves),
+        excess=total(found.remaining),
+        pending=int(np.count_nonzero(found.after.node_of == PENDING)),
         cordons=sum(len(wave.cordons) for wave in found.tried.waves),
-        excess=excess,
-        pending=pending,
-        converges=found.tried.converges,
-        replanned=replanned,
-        seconds=round(seconds, 2),
-        descheduler_evictions=best.evictions,
-        descheduler_rounds=len(best.rounds),
-        descheduler_excess=best.violations_left,
-        descheduler_pending=len(best.final.pending),
-        descheduler_loops=sum(r.loops for r in theirs),
-        worse=worse,
+        converges=found.tried.converges or again,
     )
 
 
-def quantiles(values: Sequence[float]) -> str:
-    """Median, 90 %, and the largest."""
-    found = np.quantile(np.array(values), [0.5, 0.9, 1.0]) if values else np.zeros(3)
-    return " / ".join(f"{value:g}" for value in np.round(found, 2).tolist())
+def by_descheduler(cluster: Cluster) -> Outcome:
+    """The topology spread strategy, round after round; ties go as the best of some seeds has it."""
+    runs = [
+        run_rounds(cluster, default_policy(SPREAD), (default_profile(),), seed=seed)
+        for seed in range(DESCHEDULER_SEEDS)
+    ]
+    best = min(runs, key=lambda r: (r.violations_left, len(r.final.pending), r.evictions))
+    return Outcome(
+        evictions=best.evictions,
+        rounds=len(best.rounds),
+        excess=best.violations_left,
+        pending=len(best.final.pending),
+        loops=sum(run.loops for run in runs),
+    )
 
 
-def summary(cases: Sequence[Case]) -> Iterator[str]:
-    """The distribution, ours beside the descheduler's."""
-    count = len(cases)
-    yield f"{count} clusters; median / 90 % / most"
-    yield f"excess before          {quantiles([c.before for c in cases])}"
-    yield f"evictions, planner     {quantiles([c.evictions for c in cases])}"
-    yield f"evictions, descheduler {quantiles([c.descheduler_evictions for c in cases])}"
-    yield f"waves, planner         {quantiles([c.waves for c in cases])}"
-    yield f"rounds, descheduler    {quantiles([c.descheduler_rounds for c in cases])}"
-    yield f"excess, planner        {quantiles([c.excess for c in cases])}"
-    yield f"excess, descheduler    {quantiles([c.descheduler_excess for c in cases])}"
-    yield f"seconds, planner       {quantiles([c.seconds for c in cases])}"
-    yield f"nothing left, planner: {sum(not c.excess for c in cases)}"
-    yield f"nothing left, descheduler: {sum(not c.descheduler_excess for c in cases)}"
-    yield f"loops, descheduler: {sum(c.descheduler_loops > 0 for c in cases)}"
-    yield f"converges: {sum(c.converges for c in cases)} of {count}"
-    yield f"else with a new plan after every wave: {sum(c.replanned for c in cases)}"
-    yield f"with cordons: {sum(c.cordons > 0 for c in cases)}"
-    yield f"worse than the descheduler: {sum(bool(c.worse) for c in cases)}"
+def measure(case: Case, _cache: Path) -> Measured:
+    """A batch of clusters of one drift."""
+    size, drift = case.integer("clusters"), DRIFTS.index(_drift(case))
+    first = case.seed * size
+    clusters = [random_cluster(3 * (first + i) + drift)[0] for i in range(size)]
+    ours = case.method == "planner"
+    with Stopwatch() as watch:
+        found = [
+            by_planner(cluster, case.integer("seeds"), case.number("limit"))
+            if ours
+            else by_descheduler(cluster)
+            for cluster in clusters
+        ]
+    wrong = list(_wrong(clusters, found, 3 * first + drift)) if ours else []
+    return Measured(watch.seconds, watch.cpu, _values(found), tuple(wrong))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """All cases, a line each, and their summary."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.evict", description=__doc__)
-    parser.add_argument("--clusters", type=int, default=500)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--time-limit", type=float, default=10.0)
-    chosen = parser.parse_args(arguments)
-    cases: list[Case] = []
-    for number in range(chosen.first, chosen.first + chosen.clusters):
-        cases.append(measure(number, chosen.seeds, chosen.time_limit))
-        print(json.dumps(asdict(cases[-1])), flush=True)
-    for line in summary(cases):
-        print(line)
-    wrong = any(case.worse or not (case.converges or case.replanned) for case in cases)
-    return 3 if wrong else 0
+def _drift(case: Case) -> Drift:
+    return next(drift for drift in DRIFTS if drift == case.text("drift"))
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _wrong(clusters: Sequence[Cluster], found: Sequence[Outcome], first: int) -> Iterator[str]:
+    for i, (cluster, ours) in enumerate(zip(clusters, found, strict=True)):
+        number, theirs = first + 3 * i, by_descheduler(cluster)
+        if not ours.converges:
+            yield f"cluster {number} does not converge"
+        if theirs.left < ours.left:
+            yield f"cluster {number}: {ours.left} is left, the descheduler leaves {theirs.left}"
+        elif theirs.left == ours.left and theirs.evictions < ours.evictions:
+            yield f"cluster {number}: {ours.evictions} evictions, descheduler {theirs.evictions}"
+
+
+def _values(found: Sequence[Outcome]) -> dict[str, int | float]:
+    return {
+        "evictions": sum(each.evictions for each in found),
+        "most_rounds": max(each.rounds for each in found),
+        "rounds": sum(each.rounds for each in found) / len(found),
+        "excess": sum(each.excess for each in found),
+        "pending": sum(each.pending for each in found),
+        "unrepaired": sum(each.left != (0, 0) for each in found),
+        "loops": sum(each.loops > 0 for each in found),
+        "cordons": sum(each.cordons for each in found),
+    }

@@ -1,140 +1,125 @@
-"""Time and memory from a dump on disk to a `Cluster`, beside plain `json.load` in the same run.
+"""From a dump on disk to a `Cluster`, beside what plain parsers and clients do with the same file.
 
-Every measurement runs in a fresh process, so that peak memory is that of one load alone:
-`python -m benchmarks.load --pods 10000 150000`.
+The peers stop earlier than planner does: none of them groups pods, follows owners or builds arrays.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
-import resource
-import statistics
-import subprocess
-import sys
-import tempfile
-import time
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
+import yaml
+
+from benchmarks.case import Case, Measured, Stopwatch
 from benchmarks.generate.cluster import Parameters, random_cluster
 from benchmarks.generate.dump import Style, write_dump
 
 PODS_PER_NODE = 30
-REPEATS = 3
-METHODS = ("planner", "json.load")
+Counts = tuple[int, int]
+"""Nodes and pods."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    """One load in one fresh process."""
-
-    seconds: float
-    peak_mb: float
-    nodes: int
-    pods: int
+def parameters(case: Case) -> Parameters:
+    """A cluster with thirty pods a node."""
+    pods = case.integer("pods")
+    return Parameters(max(10, pods // PODS_PER_NODE), pods, case.seed)
 
 
-def loaded_counts(method: str, path: str) -> tuple[int, int]:
-    """Nodes and pods that the method finds in the file."""
-    if method == "planner":
-        from planner.api import load
-
-        cluster = load([path])
-        return len(cluster.nodes), len(cluster.pods) + cluster.finished
-    with Path(path).open("rb") as file:
-        kinds = Counter(item["kind"] for item in json.load(file)["items"])
-    return kinds["Node"], kinds["Pod"]
+def dump_path(case: Case, cache: Path) -> Path:
+    """Where the input of a case is kept."""
+    form = case.text("form").replace(" ", "-")
+    return cache / f"load-{case.integer('pods')}-{case.seed}.{form}"
 
 
-def measure_here(method: str, path: str) -> Measurement:
-    """Loads in this process; `ru_maxrss` counts KiB on Linux and bytes on macOS."""
-    begin = time.perf_counter()
-    nodes, pods = loaded_counts(method, path)
-    seconds = time.perf_counter() - begin
-    unit = 1 if sys.platform == "darwin" else 1024
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
-    return Measurement(seconds, peak, nodes, pods)
+def prepare(case: Case, cache: Path) -> None:
+    """Makes the dump once; an interrupted writer leaves no such name."""
+    path = dump_path(case, cache)
+    if path.exists():
+        return
+    unfinished = path.with_suffix(".unfinished")
+    indented = case.text("form") == "indented json"
+    write_dump(random_cluster(parameters(case)), unfinished, Style(True, not indented))
+    if case.text("form") == "yaml":
+        document = json.loads(unfinished.read_bytes())
+        with unfinished.open("w", encoding="utf-8") as file:
+            yaml.dump(document, file, Dumper=yaml.CSafeDumper, sort_keys=False)
+    unfinished.rename(path)
 
 
-def measure(method: str, path: Path) -> Measurement:
-    """Loads in a fresh process, which inherits nothing but the environment."""
-    command = [sys.executable, "-m", "benchmarks.load", "--measure", method, str(path)]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    return Measurement(**json.loads(done.stdout))
+def by_planner(path: Path) -> Counts:
+    """Models, owners, groups, topologies, integer arrays."""
+    from planner.api import load
+
+    cluster = load([str(path)])
+    return len(cluster.nodes), len(cluster.pods) + cluster.finished
 
 
-def dump_path(cache: Path, parameters: Parameters, style: Style) -> Path:
-    """The dump of these parameters, made once; an interrupted writer leaves no such name."""
-    form = ("compact" if style.compact else "indented") + ("-managed" * style.managed_fields)
-    name = f"{parameters.nodes}x{parameters.pods}-seed{parameters.seed}-{form}.json"
-    path = cache / name
-    if not path.exists():
-        unfinished = path.with_suffix(".unfinished")
-        write_dump(random_cluster(parameters), unfinished, style)
-        unfinished.rename(path)
-    return path
+def parse(path: Path) -> Any:
+    """Dictionaries and lists, by the standard library or libyaml."""
+    with path.open("rb") as file:
+        if path.suffix == ".yaml":
+            return yaml.load(file, Loader=yaml.CSafeLoader)
+        return json.load(file)
 
 
-def report(parameters: Parameters, path: Path, repeats: int) -> bool:
-    """Prints one row per method; true if every load found all nodes and pods."""
-    size_mb = path.stat().st_size / 1e6
-    runs = {method: [measure(method, path) for _ in range(repeats)] for method in METHODS}
-    medians = {method: statistics.median(run.seconds for run in runs[method]) for method in METHODS}
-    right = True
-    for method in METHODS:
-        seconds = [run.seconds for run in runs[method]]
-        peak = max(run.peak_mb for run in runs[method])
-        answers = {(run.nodes, run.pods) for run in runs[method]}
-        agrees = answers == {(parameters.nodes, parameters.pods)}
-        right &= agrees
-        print(
-            f"{parameters.pods:>8} {size_mb:>8.0f} {method:<10} {medians[method]:>8.2f} "
-            f"{min(seconds):>7.2f}-{max(seconds):<7.2f} {size_mb / medians[method]:>7.0f} "
-            f"{peak:>8.0f} {medians[method] / medians['json.load']:>7.2f}  "
-            f"{'right' if agrees else f'WRONG {sorted(answers)}'}"
-        )
-    return right
+def by_parser(path: Path) -> Counts:
+    """Dictionaries alone."""
+    return _count(item["kind"] for item in parse(path)["items"])
 
 
-def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    """The command line; `--measure` is how a fresh process is asked for one load."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.load", description=__doc__)
-    parser.add_argument("--pods", type=int, nargs="+", default=[10_000, 150_000])
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--repeats", type=int, default=REPEATS)
-    parser.add_argument(
-        "--cache", type=Path, help="keeps the dumps; a temporary directory if absent"
-    )
-    parser.add_argument("--managed-fields", action=argparse.BooleanOptionalAction, default=True)
-    parser.add_argument("--compact", action="store_true", help="dumps without indentation")
-    parser.add_argument("--measure", nargs=2, metavar=("METHOD", "FILE"), help=argparse.SUPPRESS)
-    return parser.parse_args(argv)
+def by_pydantic(path: Path) -> Counts:
+    """A model for every node's and every pod's metadata and specification."""
+    from models.meta import ObjectMeta
+    from models.node import Node
+    from models.pod import PodSpec
+
+    kinds = []
+    for item in parse(path)["items"]:
+        if item["kind"] == "Pod":
+            ObjectMeta.model_validate(item["metadata"])
+            PodSpec.model_validate(item["spec"])
+        elif item["kind"] == "Node":
+            Node.model_validate(item)
+        kinds.append(item["kind"])
+    return _count(kinds)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """0 if every load gave the right numbers, 3 otherwise; times are for the reader to judge."""
-    args = arguments(argv)
-    if args.measure:
-        measured = measure_here(*args.measure)
-        fields = {name: getattr(measured, name) for name in Measurement.__slots__}
-        print(json.dumps(fields))
-        return 0
-    print(f"{'pods':>8} {'MB':>8} {'method':<10} {'median s':>8} {'min-max s':>15} ", end="")
-    print(f"{'MB/s':>7} {'peak MB':>8} {'ratio':>7}  numbers (on {os.cpu_count()} cores)")
-    style = Style(args.managed_fields, args.compact)
-    right = True
-    with tempfile.TemporaryDirectory() as temporary:
-        cache = args.cache or Path(temporary)
-        cache.mkdir(parents=True, exist_ok=True)
-        for pods in args.pods:
-            parameters = Parameters(max(10, pods // PODS_PER_NODE), pods, args.seed)
-            right &= report(parameters, dump_path(cache, parameters, style), args.repeats)
-    return 0 if right else 3
+def by_client(path: Path) -> Counts:
+    """The official Python client's deserialisation of nodes and pods, as after `list_*` calls."""
+    from kubernetes.client import ApiClient
+
+    client = ApiClient()
+    items = parse(path)["items"]
+    found = []
+    for kind, type_ in (("Node", "V1NodeList"), ("Pod", "V1PodList")):
+        text = json.dumps({"items": [item for item in items if item["kind"] == kind]})
+        found.append(len(client.deserialize(text, type_, "application/json").items))
+    return found[0], found[1]
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+METHODS: dict[str, Callable[[Path], Counts]] = {
+    "planner": by_planner,
+    "parser": by_parser,
+    "pydantic": by_pydantic,
+    "client": by_client,
+}
+
+
+def measure(case: Case, cache: Path) -> Measured:
+    """One load, checked by the numbers of nodes and pods."""
+    path, wanted = dump_path(case, cache), parameters(case)
+    with Stopwatch() as watch:
+        found = METHODS[case.method](path)
+    size = path.stat().st_size / 1e6
+    expected = wanted.nodes, wanted.pods
+    wrong = () if found == expected else (f"found {found} nodes and pods, not {expected}",)
+    values = {"mb": round(size, 1), "mb_per_second": size / watch.seconds}
+    return Measured(watch.seconds, watch.cpu, values, wrong)
+
+
+def _count(kinds: Iterable[str]) -> Counts:
+    numbers = Counter(kinds)
+    return numbers["Node"], numbers["Pod"]

@@ -85,13 +85,18 @@ def _section(name: str, workload: Workload, table: list[Row], folder: str) -> It
 def _table(workload: Workload, table: Sequence[Row]) -> Iterator[str]:
     keys = list(dict.fromkeys(key for row in table for key in row.point))
     heads = [*keys, "method", *workload.figures.values()]
-    heads += ["seconds", "spread", "CPU s", "peak MB", f"x {workload.baseline}", "answers"]
+    heads += ["runs", "seconds", "spread", "CPU s", "peak MB", f"x {workload.baseline}", "answers"]
     yield "| " + " | ".join(heads) + " |"
     yield "|" + "---|" * len(heads)
     for row in table:
         cells = [*(_cell(row.point, key) for key in keys), row.method]
         cells += [_figure(row.middle(figure)) for figure in workload.figures]
-        cells += [_figure(row.middle("seconds")), _spread(row), _figure(row.middle("cpu"))]
+        cells += [
+            str(len(row.runs)),
+            _figure(row.middle("seconds")),
+            _spread(row),
+            _figure(row.middle("cpu")),
+        ]
         cells += [_figure(row.middle("peak_mb")), _figure(row.ratio), row.state]
         yield "| " + " | ".join(cells) + " |"
 

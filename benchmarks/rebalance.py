@@ -1,120 +1,99 @@
-"""Rebalancing drifted clusters: values, bounds, time and memory, one fresh process per case.
+"""Rebalancing drifted clusters: moves, bound, gap, time and memory, beside textbook models.
 
-`python -m benchmarks.rebalance --nodes 50 500 5000 --drifts zone scale big --seeds 0 1 2`. Every
-result is judged by `final_state`; the exit code is 3 if one is not valid. Times are for the reader.
+Every result is judged from pods alone by `final_state`, which shares nothing with any solver.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import resource
-import subprocess
-import sys
-import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping
+from pathlib import Path
 
-from benchmarks.drift import DRIFTS, Drift, drifted
-from benchmarks.final_state import judge, placement_of
+from benchmarks.case import Case, Measured, Scalar, Stopwatch
+from benchmarks.drift import DRIFTS, drifted
+from benchmarks.final_state import Verdict, judge, placement_of
+from benchmarks.textbook_models import Answer, TextbookModel, TooLargeError, group_units, pod_units
+from planner.cluster import Cluster
+from planner.scheduler.simulate import simulate
 from planner.solver.options import SolveOptions
-from planner.solver.problem import build_problem
+from planner.solver.problem import Problem, build_problem
 from planner.solver.scale.pipeline import solve_at_scale
 
+UNITS = {"x[pod,node]": pod_units, "y[group,node]": group_units}
 
-def measure_here(nodes: int, drift: Drift, seed: int, limit: float) -> dict[str, Any]:
-    """One case in this process."""
-    cluster = drifted(nodes, drift, seed)
-    begin, cpu = time.perf_counter(), time.process_time()
-    problem = build_problem(cluster, SolveOptions(rebalance=True, time_limit=limit))
-    built = time.process_time() - cpu
-    found = solve_at_scale(problem)
-    seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
-    unit = 1 if sys.platform == "darwin" else 1024
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
-    verdict = judge(cluster, placement_of(cluster, found.counts, problem.movable, problem.waiting))
-    moves = found.level("moves")
+
+def measure(case: Case, _cache: Path) -> Measured:
+    """One cluster by one method within the limit."""
+    drift = next(drift for drift in DRIFTS if drift == case.text("drift"))
+    cluster = drifted(case.integer("nodes"), drift, case.seed)
+    limit = case.number("limit")
+    if case.method == "planner":
+        return _by_planner(cluster, limit)
+    if case.method == "greedy":
+        return _by_greedy(cluster)
+    return _by_textbook(cluster, case.method, limit)
+
+
+def _by_planner(cluster: Cluster, limit: float) -> Measured:
+    with Stopwatch() as watch:
+        problem = build_problem(cluster, SolveOptions(rebalance=True, time_limit=limit))
+        found = solve_at_scale(problem)
+    verdict = _judged(cluster, problem, found.counts)
+    moves, excess = found.level("moves"), found.level("excess")
     placed = sum(level.value for level in found.levels if level.kind == "placed")
-    excess = found.level("excess")
-    agrees = (placed, excess and excess.value, moves and moves.value) == (
-        verdict.placed,
-        verdict.excess,
-        verdict.moves,
-    )
-    return {
-        "nodes": nodes,
-        "drift": drift,
-        "seed": seed,
-        "pods": len(cluster.pods),
+    said = (placed, excess.value if excess else 0, moves.value if moves else 0)
+    seen = (verdict.placed, verdict.excess, verdict.moves)
+    wrong = [*verdict.problems]
+    if said != seen:
+        wrong.append(f"says placed, excess, moves are {said}, but they are {seen}")
+    bound = moves.bound if moves else 0
+    values = _values(cluster, verdict, bound, proven=found.status == "optimal")
+    return Measured(watch.seconds, watch.cpu, values, tuple(wrong[:3]))
+
+
+def _by_greedy(cluster: Cluster) -> Measured:
+    """What kube-scheduler does with the pending pods; it moves nothing."""
+    with Stopwatch() as watch:
+        run = simulate(cluster)
+    node_of = cluster.node_of.copy()
+    for result in run.results:
+        if result.node is not None:
+            node_of[result.pod] = result.node
+    verdict = judge(cluster, node_of)
+    return Measured(watch.seconds, watch.cpu, _values(cluster, verdict, None, proven=False))
+
+
+def _by_textbook(cluster: Cluster, method: str, limit: float) -> Measured:
+    """No answer within the limit, or a model that can't be built, is what it is."""
+    with Stopwatch() as watch:
+        problem = build_problem(cluster, SolveOptions(rebalance=True))
+        try:
+            found: Answer | None = TextbookModel(problem, list(UNITS[method](problem))).solve(limit)
+            answer = "an answer" if found else "nothing in time"
+        except TooLargeError as error:
+            found, answer = None, f"too large: {error}"
+    values: dict[str, Scalar] = {"pending": len(cluster.pending), "answer": answer, "proven": False}
+    if found is None:
+        return Measured(watch.seconds, watch.cpu, values)
+    verdict = _judged(cluster, problem, found.counts)
+    values |= _values(cluster, verdict, found.bound, proven=found.proven)
+    return Measured(watch.seconds, watch.cpu, values, verdict.problems[:3])
+
+
+def _judged(cluster: Cluster, problem: Problem, counts: Mapping[tuple[int, int], int]) -> Verdict:
+    return judge(cluster, placement_of(cluster, counts, problem.movable, problem.waiting))
+
+
+def _values(
+    cluster: Cluster, verdict: Verdict, bound: float | None, *, proven: bool
+) -> dict[str, Scalar]:
+    values: dict[str, Scalar] = {
         "pending": len(cluster.pending),
         "placed": verdict.placed,
         "excess": verdict.excess,
         "moves": verdict.moves,
-        "bound": moves.bound if moves else 0,
-        "status": found.status,
-        "seconds": seconds,
-        "cpu": cpu,
-        "problem": built,
-        "peak": peak,
-        "valid": agrees and not verdict.problems,
-        "problems": verdict.problems[:3],
+        "proven": proven,
+        "answer": "an answer",
     }
-
-
-def measure(nodes: int, drift: Drift, seed: int, limit: float) -> dict[str, Any]:
-    """One case in a fresh process."""
-    case = [str(nodes), drift, str(seed)]
-    command = [sys.executable, "-m", "benchmarks.rebalance", "--limit", str(limit), "--case", *case]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
-
-
-def row(case: dict[str, Any]) -> str:
-    """One line of the table."""
-    gap = 100 * (case["moves"] - case["bound"]) / max(1, case["moves"])
-    return (
-        f"{case['nodes']:>5} {case['drift']:<5} {case['seed']:>4} {case['pods']:>7} "
-        f"{case['placed']:>6}/{case['pending']:<6} {case['excess']:>6} {case['moves']:>6} "
-        f"{case['bound']:>6} {gap:>6.2f} {case['status']:<9} {case['seconds']:>7.2f} "
-        f"{case['cpu']:>7.2f} {case['problem']:>7.2f} {case['peak']:>6.0f} "
-        + ("valid" if case["valid"] else f"INVALID {case['problems']}")
-    )
-
-
-def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    """The command line; `--case` is how a fresh process is asked for one case."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.rebalance", description=__doc__)
-    parser.add_argument("--nodes", type=int, nargs="+", default=[50, 500, 5000])
-    parser.add_argument("--drifts", nargs="+", choices=DRIFTS, default=list(DRIFTS))
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--limit", type=float, default=60.0, help="SolveOptions.time_limit")
-    parser.add_argument("--case", nargs=3, help=argparse.SUPPRESS)
-    return parser.parse_args(argv)
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """0 if every result is valid, 3 otherwise."""
-    args = arguments(argv)
-    if args.case:
-        nodes, drift, seed = args.case
-        print(json.dumps(measure_here(int(nodes), drift, int(seed), args.limit)))
-        return 0
-    print(
-        f"{'nodes':>5} drift seed {'pods':>7} {'placed':>6}/{'wanted':<6} excess  moves  bound  "
-        f"gap % status     {'wall s':>7} {'cpu s':>7} {'problem':>7} {'MB':>6}  "
-        f"({os.cpu_count()} cores)"
-    )
-    valid = True
-    for size in args.nodes:
-        for drift in args.drifts:
-            for seed in args.seeds:
-                case = measure(size, drift, seed, args.limit)
-                valid &= case["valid"]
-                print(row(case), flush=True)
-    return 0 if valid else 3
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    if bound is not None:
+        values |= {"bound": bound, "gap": 100 * (verdict.moves - bound) / max(1, verdict.moves)}
+    return values

@@ -90,10 +90,12 @@ def read(name: str) -> Workload:
     return Workload.model_validate(yaml.safe_load(text))
 
 
-def cases(name: str, workload: Workload, *, quick: bool) -> Iterator[Case]:
+def cases(
+    name: str, workload: Workload, *, quick: bool, seeds: int | None = None
+) -> Iterator[Case]:
     """Methods change fastest, so that what is compared runs in the same minute."""
     for grid in workload.quick if quick else workload.full:
         for point in grid.combinations():
-            for seed in grid.seeds:
+            for seed in grid.seeds[:seeds]:
                 for method in grid.methods:
                     yield Case(name, method, point, seed)

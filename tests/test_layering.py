@@ -31,7 +31,7 @@ PACKAGES = (
     "verify",
 )
 LINT_IMPORTS = "from importlinter.cli import lint_imports_command; lint_imports_command()"
-HEAVY = frozenset({"networkx", "numpy", "ortools", "pandas", "pydantic"})
+HEAVY = frozenset({"jinja2", "networkx", "numpy", "ortools", "pandas", "pydantic"})
 
 
 def lint_imports(root: Path) -> subprocess.CompletedProcess[str]:

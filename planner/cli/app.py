@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import gc
 import io
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated
 
 import typer
 
 from planner import __version__
 from planner.cli.errors import (
-    INTERRUPTED,
     UsageError,
     report_bug,
     report_interrupt,
@@ -31,25 +31,24 @@ from planner.cli.schema import schema
 from planner.cli.session import Session
 from planner.cli.simulate import simulate
 from planner.cli.solve import solve
+from planner.solver.interrupts import INTERRUPTED
 from planner.sources.errors import SourceError
 
 GARBAGE_THRESHOLD = 100_000
 """Imports make many objects and no garbage: looking for it rarely saves a tenth of a second."""
 
-app = typer.Typer(
-    name="planner",
-    invoke_without_command=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
-)
-app.command()(inspect)
-app.command()(explain)
-app.command()(simulate)
-app.command()(solve)
-app.command()(evict)
-app.command()(fleet)
-app.command()(schema)
+NO_PLUGINS = ("PYDANTIC_DISABLE_PLUGINS", "__all__")
+"""Pydantic would look for plugins in whatever is installed; planner has none."""
+
+COMMANDS: dict[str, Callable[..., int | None]] = {
+    "inspect": inspect,
+    "explain": explain,
+    "simulate": simulate,
+    "solve": solve,
+    "evict": evict,
+    "fleet": fleet,
+    "schema": schema,
+}
 
 
 def _show_version(value: bool) -> None:
@@ -58,7 +57,6 @@ def _show_version(value: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def planner(
     context: typer.Context,
     version: Annotated[
@@ -79,6 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code and never raises."""
     _accept_any_character()
     gc.set_threshold(GARBAGE_THRESHOLD)
+    os.environ.setdefault(*NO_PLUGINS)
     session = Session()
     try:
         return _run(arguments, session)
@@ -92,10 +91,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return report_bug(error, verbose=session.verbose)
 
 
+def application(names: Iterable[str]) -> typer.Typer:
+    """The command line with these commands; typer looks at every option of all it is given."""
+    app = typer.Typer(
+        name="planner",
+        invoke_without_command=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+    )
+    app.callback()(planner)
+    for name in names:
+        app.command(name)(COMMANDS[name])
+    return app
+
+
 def _run(arguments: Sequence[str] | None, session: Session) -> int:
     """Typer returns what the command returned, or the code of a typer.Exit."""
-    code = app(
-        args=None if arguments is None else list(arguments),
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    code = application(given[:1] if given[:1] and given[0] in COMMANDS else COMMANDS)(
+        args=given,
         prog_name="planner",
         standalone_mode=False,
         obj=session,

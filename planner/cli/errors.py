@@ -17,11 +17,12 @@ from typing import TextIO
 
 import typer
 
+from planner.report.blocks import visible
+from planner.solver.interrupts import INTERRUPTED
 from planner.sources.errors import SourceError
 
 FAILURE = 1
 USAGE = 2
-INTERRUPTED = 130
 NO_READER = 141
 
 _COLOURS = {"error:": "\x1b[1;31m", "warning:": "\x1b[33m", "help:": "\x1b[36m"}
@@ -88,6 +89,8 @@ def quiet_when_nobody_reads() -> Iterator[None]:
 
 
 def _tell(text: str) -> None:
+    """Names of the input may be anything: here they are only read, by people and CI logs alike."""
+    text = "\n".join(map(visible, text.split("\n")))
     sys.stderr.write(f"{_coloured(text) if _shows_colours(sys.stderr) else text}\n")
 
 

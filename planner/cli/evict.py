@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.errors import INTERRUPTED, UsageError, quiet_when_nobody_reads
+from planner.cli.errors import UsageError, quiet_when_nobody_reads
 from planner.cli.input import input_paths, require_nodes
-from planner.cli.options import Example, Filenames, PlanFormat, Verbose
+from planner.cli.options import Example, Filenames, PlanFormat, ReportFile, Verbose
 from planner.cli.session import Session
 from planner.cli.simulate import IgnoredPlugins, SchedulerConfig
 from planner.cli.solve import MaxUnavailable, default_profile_of
 from planner.report.formats import Output, PlanOutput
+from planner.solver.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
     from models.descheduler_policy import DeschedulerPolicy
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from planner.cluster import Cluster
     from planner.evictions.goals import Goal
     from planner.evictions.suggest import EvictOptions
+    from planner.report.emit import Origin
     from planner.scheduler.profile import Profile
     from planner.sources.inventory import Inventory
 
@@ -33,14 +35,23 @@ For = Annotated[
     typer.Option(
         "--for",
         metavar="GOAL|NODE",
-        help="spread (hard rules, the default), soft (ScheduleAnyway too), utilization (even "
-        "load), consolidate (empty the least used nodes), or a node to empty. Repeatable.",
+        help="spread (hard rules, the default), soft (ScheduleAnyway and PreferNoSchedule too, "
+        "not preferred affinity), utilization (even load), consolidate (empty the least used "
+        "nodes), or a node to empty, from which alone pods are evicted unless spread is given, "
+        "too. Repeatable.",
         show_default=False,
     ),
 ]
 Seeds = Annotated[
-    int,
-    typer.Option("--seeds", min=1, max=MOST_SEEDS, help="Tie seeds and orders of arrival to try."),
+    int | None,
+    typer.Option(
+        "--seeds",
+        min=1,
+        max=MOST_SEEDS,
+        metavar="N",
+        help="Tie seeds and orders of arrival to try; 20, fewer for very large plans.",
+        show_default=False,
+    ),
 ]
 Total = Annotated[
     int | None,
@@ -107,7 +118,7 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
     filenames: Filenames = None,
     example: Example = None,
     goals: For = None,
-    seeds: Seeds = 20,
+    seeds: Seeds = None,
     max_evictions: Total = None,
     per_node: PerNode = None,
     per_namespace: PerNamespace = None,
@@ -122,6 +133,7 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
     scheduler_config: SchedulerConfig = None,
     ignored: IgnoredPlugins = None,
     output: PlanFormat = PlanOutput.TABLE,
+    report: ReportFile = None,
     verbose: Verbose = False,
 ) -> int:
     """Suggest evictions after which kube-scheduler itself repairs the spread.
@@ -142,6 +154,7 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
     from planner.evictions.protection import Protection
     from planner.evictions.strategies.limits import Limits
     from planner.evictions.suggest import EvictOptions
+    from planner.report.emit import Origin
     from planner.sources.load import load_paths
 
     session = context.obj if isinstance(context.obj, Session) else Session()
@@ -167,8 +180,13 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
     rules = _policy(inventory, policy)
     document = _document(cluster, options, profile, rules, like_descheduler, policy)
     code = exit_code(document)
+    if report is not None:
+        from planner.report.html.evict_page import evict_page
+        from planner.report.html.render import write_report
+
+        write_report(report, evict_page(cluster, document, profile))
     with quiet_when_nobody_reads():
-        _write(_only(document, wave), output)
+        _write(_only(document, wave), output, Origin("planner evict", filenames or (), cluster))
     return code
 
 
@@ -274,7 +292,7 @@ def _only(document: EvictionPlan, wave: int | None) -> EvictionPlan:
     )
 
 
-def _write(document: EvictionPlan, output: PlanOutput) -> None:
+def _write(document: EvictionPlan, output: PlanOutput, origin: Origin) -> None:
     from planner.report import evict_table
     from planner.report.emit import emit
     from planner.report.evict_script import eviction_objects, eviction_script
@@ -285,4 +303,4 @@ def _write(document: EvictionPlan, output: PlanOutput) -> None:
         case PlanOutput.YAML:
             sys.stdout.write(eviction_objects(document))
         case _:
-            emit(document, Output(output.value), evict_table, sys.stdout)
+            emit(document, Output(output.value), evict_table, sys.stdout, origin)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from planner.cli.errors import UsageError, quiet_when_nobody_reads
 from planner.cli.input import input_paths, require_nodes
-from planner.cli.options import Example, Filenames, OutputFormat, Verbose
+from planner.cli.options import Example, Filenames, OutputFormat, ReportFile, Verbose
 from planner.cli.session import Session
 from planner.cli.simulate import IgnoredPlugins, Namespace, SchedulerConfig
 from planner.report.formats import Output
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from planner.scheduler.profile import Profile
 
 NEGATIVE = 3
+MOST_COST = 1_000_000
 UNDECIDED = 4
 
 Targets = Annotated[
@@ -45,13 +47,22 @@ Costs = Annotated[
     typer.Option(
         "--cost",
         metavar="KIND=N",
-        help="What a kind of change costs, such as addNode=5: cheaper ones come first. Repeatable.",
+        help="What a kind of change costs, such as addNode=5: cheaper ones come first. Repeatable; "
+        "the kinds and their costs are listed above.",
         show_default=False,
     ),
 ]
 States = Annotated[
     int,
     typer.Option("--states", min=1, help="States that the search for evictions may look at."),
+]
+Cells = Annotated[
+    int,
+    typer.Option(
+        "--cells",
+        min=1,
+        help="Pairs of workload and node up to which the solver is asked about evictions.",
+    ),
 ]
 
 
@@ -65,9 +76,11 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
     allow_bare_pods: BarePods = False,
     cost: Costs = None,
     states: States = 60_000,
+    cells: Cells = 20_000,
     scheduler_config: SchedulerConfig = None,
     ignored: IgnoredPlugins = None,
     output: OutputFormat = Output.TABLE,
+    report: ReportFile = None,
     verbose: Verbose = False,
 ) -> int:
     """Say why pods can't run, and the cheapest changes that let them.
@@ -78,6 +91,19 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
     planner explain --example docs-conflicting-constraints pod/mypod
     planner explain -f cluster.json deploy/web -o wide
     planner explain -f cluster.json --all-pending
+
+    What helps is sorted by cost: an act that restarts nothing is cheapest, then a
+    number in a rule, then giving up a rule; what loses data comes last.
+
+    \b
+    labelNode 10          raiseMaxSkew 70      dropHostPort 98
+    uncordon 15           addToleration 75     relaxAffinity 100
+    movePods 20 each      deletePod 80         relaxAntiAffinity 105
+    freeCapacity 30       scheduleAnyway 90    recreateVolume 1000
+    preemptionPolicy 35   addNodeAffinity 92   combined: the sum and 5
+    scale 40              addNode 95
+    lowerMinDomains 50    lowerRequest 60
+    nodeTaintsPolicy 55   nodeAffinityPolicy 58
     """
     paths = input_paths(context.command_path, filenames, example, sys.stdin.isatty())
     from planner.cli.scheduler_config import read_profiles
@@ -88,7 +114,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
     from planner.explain.many import explain_pods, explain_workloads
     from planner.explain.rearrange import Limits
     from planner.report import explain_table
-    from planner.report.emit import emit
+    from planner.report.emit import Origin, emit
     from planner.sources.load import load_paths
 
     costs = _costs(cost or ())
@@ -99,17 +125,24 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
     require_nodes(cluster)
     profiles = read_profiles(inventory, scheduler_config, ignored or ())
     options = ExplainOptions(
-        Limits(states=states, policy=MovePolicy(bare_pods=allow_bare_pods)), costs
+        Limits(states=states, cells=cells, policy=MovePolicy(bare_pods=allow_bare_pods)), costs
     )
     if all_pending or not targets:
         if targets:
             raise UsageError("--all-pending goes without names")
-        found = explain_workloads(cluster, cluster.pending.tolist(), profiles[0], options)
+        rows = replace(options, brief=report is None and output in (Output.TABLE, Output.NAME))
+        found = explain_workloads(cluster, cluster.pending.tolist(), profiles[0], rows)
     else:
         pods = find_pods(cluster, targets, namespace, "explain")
         found = explain_pods(cluster, pods, _profile_of(cluster, pods, profiles), options)
+    if report is not None:
+        from planner.report.html.explain_page import explain_page
+        from planner.report.html.render import write_report
+
+        write_report(report, explain_page(cluster, found))
     with quiet_when_nobody_reads():
-        emit(found, output, explain_table, sys.stdout)
+        origin = Origin("planner explain", filenames or (), cluster)
+        emit(found, output, explain_table, sys.stdout, origin)
     return _exit_code(found)
 
 
@@ -129,15 +162,22 @@ def _exit_code(found: Diagnosis) -> int:
 
 def _costs(given: Sequence[str]) -> dict[RepairKind, int]:
     """The documented costs with the user's own put in."""
+    from difflib import get_close_matches
+
     from planner.explain.repairs import COSTS
 
     costs: dict[RepairKind, int] = dict(COSTS)
     for text in given:
         kind, _, number = text.partition("=")
         known = [each for each in costs if each == kind]
-        if not known or not number.lstrip("-").isdigit():
+        if not known:
+            near = get_close_matches(kind, costs, 1, 0.6)
+            meant = f"did you mean {near[0]}?" if near else f"kinds: {', '.join(sorted(costs))}"
+            raise UsageError(f'--cost "{text}": there is no kind of change "{kind}"', help=meant)
+        if not (number.isascii() and number.isdigit()) or int(number) > MOST_COST:
             raise UsageError(
-                f'--cost "{text}" is not KIND=N', help=f"kinds: {', '.join(sorted(costs))}"
+                f'--cost "{text}": N is a whole number from 0 to {MOST_COST}',
+                help=f"such as --cost {kind}={costs[known[0]]}, which is the default",
             )
         costs[known[0]] = int(number)
     return costs

@@ -9,7 +9,7 @@ import typer
 
 from planner.cli.errors import UsageError, quiet_when_nobody_reads
 from planner.cli.input import input_paths
-from planner.cli.options import Example, Filenames, OutputFormat, Verbose
+from planner.cli.options import Example, Filenames, OutputFormat, ReportFile, Verbose
 from planner.cli.session import Session
 from planner.report.formats import Output
 
@@ -56,6 +56,7 @@ def fleet(  # noqa: PLR0913, PLR0917 - the options of the command
     now: Now = None,
     time_limit: TimeLimit = 60.0,
     output: OutputFormat = Output.TABLE,
+    report: ReportFile = None,
     verbose: Verbose = False,
 ) -> int:
     """Show which member clusters Fleet picks, round by round, and the best choice.
@@ -76,7 +77,7 @@ def fleet(  # noqa: PLR0913, PLR0917 - the options of the command
     from planner import api
     from planner.cli.placements import find_placements, require_fleet
     from planner.report import fleet_table
-    from planner.report.emit import emit
+    from planner.report.emit import Origin, emit
 
     at = _seconds(now)
     inventory = api.load_fleet(paths)
@@ -85,11 +86,18 @@ def fleet(  # noqa: PLR0913, PLR0917 - the options of the command
     require_fleet(inventory)
     chosen = find_placements(inventory, targets or (), namespace)
     decisions = api.fleet(inventory, chosen, now=at, time_limit=time_limit)
+    if report is not None:
+        from planner.report.html.fleet_page import fleet_page
+        from planner.report.html.render import write_report
+
+        write_report(report, fleet_page(inventory.member_clusters, decisions))
     with quiet_when_nobody_reads():
+        members = {each.name: each.labels for each in inventory.member_clusters}
+        origin = Origin("planner fleet", filenames or (), members=members)
         if len(decisions) == 1:
-            emit(decisions[0], output, fleet_table, sys.stdout)
+            emit(decisions[0], output, fleet_table, sys.stdout, origin)
         else:
-            emit(FleetDecisionList(items=decisions), output, fleet_table, sys.stdout)
+            emit(FleetDecisionList(items=decisions), output, fleet_table, sys.stdout, origin)
     return _exit_code(decisions)
 
 

@@ -12,6 +12,7 @@ import typer
 
 from planner.cli.session import Session
 from planner.examples import examples, fleets
+from planner.report.files import check_writable
 from planner.report.formats import Output, PlanOutput
 
 LIST = "list"
@@ -36,6 +37,13 @@ def _remember_verbose(context: typer.Context, value: bool) -> bool:
     """Known to the session at once, so that errors in other options can show more, too."""
     if value and isinstance(context.obj, Session):
         context.obj.verbose = True
+    return value
+
+
+def _check_report(value: str | None) -> str | None:
+    """Before anything is read and planned for minutes."""
+    if value is not None:
+        check_writable(value)
     return value
 
 
@@ -74,6 +82,17 @@ PlanFormat: TypeAlias = Annotated[
         "-o",
         help="How to write the result; script is a shell script that carries it out.",
         case_sensitive=False,
+    ),
+]
+
+ReportFile: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--report",
+        metavar="FILE.html",
+        help="Write the result as a page with pictures, too: one file that needs no network.",
+        callback=_check_report,
+        show_default=False,
     ),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
@@ -10,6 +11,10 @@ if TYPE_CHECKING:
     from planner.solver.search import Progress
 
 WIDTH = 79
+_COUNTED = {
+    "trials": "trying ties and orders of arrival: {} of {}",
+    "descheduler": "comparing with the descheduler's strategies: {} of {}",
+}
 EVERY = 0.1
 """Seconds between two lines: nobody reads faster."""
 
@@ -20,6 +25,7 @@ class ProgressLine:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._shown = stream.isatty()
+        self._width = min(WIDTH, shutil.get_terminal_size().columns - 1)
         self._last = 0.0
         self._written = False
 
@@ -28,7 +34,7 @@ class ProgressLine:
         now = time.monotonic()
         if self._shown and now - self._last >= EVERY:
             self._last, self._written = now, True
-            self._stream.write(f"\r{text(progress):<{WIDTH}}")
+            self._stream.write(f"\r{text(progress)[: self._width]:<{self._width}}")
             self._stream.flush()
 
     def __enter__(self) -> Self:
@@ -41,12 +47,15 @@ class ProgressLine:
         trace: TracebackType | None,
     ) -> None:
         if self._written:
-            self._stream.write(f"\r{'':<{WIDTH}}\r")
+            self._stream.write(f"\r{'':<{self._width}}\r")
             self._stream.flush()
 
 
 def text(progress: Progress) -> str:
-    """`moves: best 48, bound 41, gap 15%, 12s`."""
+    """`moves: best 48, bound 41, gap 15%, 12s`; counts of what is done are no gap."""
+    if progress.level in _COUNTED:
+        said = _COUNTED[progress.level].format(progress.best, progress.bound)
+        return f"{said}, {progress.seconds:.0f}s"[:WIDTH]
     apart = abs(progress.best - progress.bound)
     gap = -(-100 * apart // max(progress.best, progress.bound, 1))
     said = f"{progress.level}: best {progress.best}, bound {progress.bound}, gap {gap}%"

@@ -10,7 +10,7 @@ import typer
 
 from planner.cli.errors import quiet_when_nobody_reads
 from planner.cli.input import input_paths, require_nodes
-from planner.cli.options import Example, Filenames, OutputFormat, Verbose
+from planner.cli.options import Example, Filenames, OutputFormat, ReportFile, Verbose
 from planner.cli.session import Session
 from planner.report.formats import Output
 
@@ -124,6 +124,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of the command
     details: Details = True,
     out: OutFile = None,
     output: OutputFormat = Output.TABLE,
+    report: ReportFile = None,
     verbose: Verbose = False,
 ) -> int:
     """Show what kube-scheduler would do with the pending pods, and why.
@@ -140,7 +141,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of the command
     from planner.cluster import build_cluster
     from planner.report import simulation_table
     from planner.report.cluster_file import write_cluster
-    from planner.report.emit import emit
+    from planner.report.emit import Origin, emit
     from planner.report.simulation import SimulationOptions, simulation_of
     from planner.sources.load import load_documents, load_paths
     from planner.sources.read import read_paths
@@ -166,8 +167,14 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of the command
     session.tell(f"tried {document.summary.pods} pods")
     if out is not None:
         write_cluster(out, documents, final)
+    if report is not None:
+        from planner.report.html.render import write_report
+        from planner.report.html.simulate_page import simulate_page
+
+        write_report(report, simulate_page(cluster, document))
     with quiet_when_nobody_reads():
-        emit(document, output, simulation_table, sys.stdout)
+        origin = Origin("planner simulate", filenames or (), cluster)
+        emit(document, output, simulation_table, sys.stdout, origin)
     return NEGATIVE if document.summary.unschedulable else 0
 
 

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.errors import INTERRUPTED, UsageError, quiet_when_nobody_reads
+from planner.cli.errors import UsageError, quiet_when_nobody_reads
 from planner.cli.input import input_paths, require_nodes
-from planner.cli.options import Example, Filenames, PlanFormat, Verbose
+from planner.cli.options import Example, Filenames, PlanFormat, ReportFile, Verbose
 from planner.cli.session import Session
 from planner.cli.simulate import IgnoredPlugins, SchedulerConfig
 from planner.report.formats import Output, PlanOutput
+from planner.solver.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
     from models.plan import Plan
+    from planner.cluster import Cluster
     from planner.scheduler.profile import Profile
     from planner.solver.options import SolveOptions
 
@@ -136,6 +138,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the options of the command
     max_unavailable: MaxUnavailable = None,
     surge: Surge = False,
     output: PlanFormat = PlanOutput.TABLE,
+    report: ReportFile = None,
     verbose: Verbose = False,
 ) -> int:
     """Find where pods should go, all rules taken together.
@@ -145,13 +148,14 @@ def solve(  # noqa: PLR0913, PLR0917 - the options of the command
     \b
     planner solve -f cluster.json
     planner solve -f cluster.json --rebalance -o json
-    planner solve --example zone-outage --rebalance
+    planner solve --example zone-outage --rebalance --report plan.html
     """
     _check(rebalance=rebalance, time_limit=time_limit, max_moves=max_moves)
     if surge and output is PlanOutput.SCRIPT:
         raise UsageError(
-            "--surge starts new pods first, and a script of evictions can't",
-            help="leave --surge out of the script, or scale the workloads by hand",
+            "--surge starts new pods first, and an eviction takes the old one away first",
+            help="leave --surge out of the script; or scale up by one, wait, mark the old pod with "
+            "controller.kubernetes.io/pod-deletion-cost, and scale down",
         )
     from planner.cli.selectors import parse_selector
     from planner.cluster.movability import MovePolicy
@@ -169,21 +173,29 @@ def solve(  # noqa: PLR0913, PLR0917 - the options of the command
         immovable=None if immovable is None else parse_selector("--immovable", immovable),
         max_unavailable=max_unavailable,
         surge=surge,
+        hops=output is not PlanOutput.SCRIPT,
         time_limit=time_limit,
         seed=seed,
         workers=workers,
     )
     paths = input_paths(context.command_path, filenames, example, sys.stdin.isatty())
-    plan = _plan(context, paths, options, scheduler_config, ignored or [])
+    cluster, plan = _plan(context, paths, options, scheduler_config, ignored or [])
     from planner.report import plan_table
-    from planner.report.emit import emit
-    from planner.report.evict_script import plan_script
+    from planner.report.emit import Origin, emit
 
+    if report is not None:
+        from planner.report.html.render import write_report
+        from planner.report.html.solve_page import solve_page
+
+        write_report(report, solve_page(cluster, plan))
     with quiet_when_nobody_reads():
         if output is PlanOutput.SCRIPT:
+            from planner.report.evict_script import plan_script
+
             sys.stdout.write(plan_script(plan))
         else:
-            emit(plan, Output(output.value), plan_table, sys.stdout)
+            origin = Origin("planner solve", filenames or (), cluster)
+            emit(plan, Output(output.value), plan_table, sys.stdout, origin)
     return exit_code(plan)
 
 
@@ -214,7 +226,7 @@ def _plan(
     options: SolveOptions,
     scheduler_config: str | None,
     ignored: list[str],
-) -> Plan:
+) -> tuple[Cluster, Plan]:
     from planner.cli.progress import ProgressLine
     from planner.cli.scheduler_config import read_profiles
     from planner.cluster import build_cluster
@@ -230,7 +242,7 @@ def _plan(
     with ProgressLine(sys.stderr) as progress:
         plan = make_plan(cluster, options, profile, progress)
     session.tell(f"planned {len(plan.placements)} placements and moves: {plan.status}")
-    return plan
+    return cluster, plan
 
 
 def default_profile_of(profiles: tuple[Profile, ...]) -> Profile:

@@ -13,13 +13,12 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ortools.sat.python import cp_model
-
 from planner.fleet.bounds import least_skew_alone, most_alone
 from planner.fleet.classes import chosen, classes, numbers_of
 from planner.fleet.measures import Measures, measure
 from planner.fleet.setting import Setting
 from planner.fleet.topology_spread import OUTSIDE, Topology
+from planner.solver.cp_sat import cp_model
 
 TIME_LIMIT = 60.0
 TIE_BREAK = "skew"

@@ -1,18 +1,58 @@
-"""Texts as blocks: paragraphs, tables and lists, written plain, as Markdown or on a terminal."""
+"""Texts as blocks: paragraphs, tables and lists, written plain or on a terminal."""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TextIO
-
-if TYPE_CHECKING:
-    from rich.table import Table as RichTable
+from dataclasses import dataclass, replace
+from typing import Literal, TextIO
 
 WIDTH = 80
+NARROWEST = 8
+"""Columns of a table are not made narrower."""
 NO_BREAK = "\u00a0"
+ELLIPSIS = "..."
 Style = Literal["", "bold", "red", "yellow", "green", "cyan", "dim"]
+
+_BLANKS = re.compile(r"[\t\n\v\f\r]+")
+_COMMAND = re.compile(r":(?=:)|##(?=\[)")
+"""A line that begins so is a command to the runner of GitHub Actions, whoever printed it."""
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Characters that move the cursor, colour the screen or turn the direction of writing around."""
+
+
+def visible(text: str) -> str:
+    """One line, without anything that a terminal or a CI's log would act on."""
+    line = _UNSEEN.sub("\ufffd", _BLANKS.sub(" ", text))
+    return _COMMAND.sub(lambda found: f"{found[0]} ", line)
+
+
+def shortened(text: str, width: int) -> str:
+    """At most so many columns: sentences lose their end, names their middle."""
+    if len(text) <= width:
+        return text
+    if " " in text.strip():
+        return f"{text[: width - len(ELLIPSIS)].rstrip()}{ELLIPSIS}"
+    tail = (width - len(ELLIPSIS)) // 2
+    return f"{text[: width - len(ELLIPSIS) - tail]}{ELLIPSIS}{text[len(text) - tail :]}"
+
+
+def _with_short_words(text: str, longest: int) -> str:
+    words = re.compile(rf"[^ ]{{{max(longest, NARROWEST) + 1},}}")
+    return words.sub(lambda word: shortened(word[0], longest), text)
+
+
+def _wrapped(text: str, width: int, indent: int) -> str:
+    """Lines of at most `width` columns; names are never broken."""
+    filled = textwrap.fill(
+        text,
+        width,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return filled.replace(NO_BREAK, " ")
 
 
 @dataclass(frozen=True)
@@ -26,16 +66,12 @@ class Paragraph:
     style: Style = ""
     indent: int = 0
 
-    def wrapped(self, width: int = WIDTH) -> str:
-        """Lines of at most `width` columns; names are never broken."""
-        text = textwrap.fill(
-            self.text,
-            width,
-            subsequent_indent=" " * self.indent,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        return text.replace(NO_BREAK, " ")
+    def lines(self, width: int = WIDTH, *, fit: bool = False) -> list[str]:
+        """The text as one string of lines."""
+        text = visible(self.text)
+        if fit:
+            text = _with_short_words(text, width - self.indent)
+        return [_wrapped(text, width, self.indent)]
 
 
 @dataclass(frozen=True)
@@ -46,19 +82,40 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     styles: tuple[Style, ...] = ()
 
-    def plain(self) -> str:
-        """Columns two spaces apart, as kubectl prints them, without trailing spaces."""
-        lines = (self.header, *self.rows)
-        widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
-        return "\n".join(
-            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-            for line in lines
-        )
+    @property
+    def width(self) -> int:
+        """How many columns of text it would like to have."""
+        return sum(self._widths()) + 2 * (len(self.header) - 1)
 
-    def markdown(self) -> str:
-        """A table of GitHub-flavoured Markdown."""
-        lines = (self.header, ("---",) * len(self.header), *self.rows)
-        return "\n".join(f"| {' | '.join(map(_escaped, line))} |" for line in lines)
+    def lines(self, width: int = WIDTH, *, fit: bool = False) -> list[str]:
+        """Header and rows, columns two spaces apart as kubectl prints them."""
+        rows = tuple(tuple(map(visible, row)) for row in self.rows)
+        table = replace(self, header=tuple(map(visible, self.header)), rows=rows)
+        if fit:
+            table = table._fitted(width)
+        widths = table._widths()
+        return [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in (table.header, *table.rows)
+        ]
+
+    def _widths(self) -> list[int]:
+        return [max(map(len, column)) for column in zip(self.header, *self.rows, strict=True)]
+
+    def _fitted(self, width: int) -> Table:
+        """Long cells shortened, those of the widest columns first; headers stay as they are."""
+        widths = self._widths()
+        least = [max(NARROWEST, len(name)) for name in self.header]
+        while sum(widths) + 2 * (len(widths) - 1) > width:
+            widest = max(range(len(widths)), key=lambda i: (widths[i] > least[i], widths[i]))
+            if widths[widest] <= least[widest]:
+                break
+            widths[widest] -= 1
+        rows = tuple(
+            tuple(shortened(cell, width) for cell, width in zip(row, widths, strict=True))
+            for row in self.rows
+        )
+        return replace(self, rows=rows)
 
 
 @dataclass(frozen=True)
@@ -71,105 +128,61 @@ class Listing:
     rows: tuple[tuple[str, str, str], ...]
     styles: tuple[Style, ...] = ()
 
-    def lines(self, width: int = WIDTH) -> list[str]:
+    def lines(self, width: int = WIDTH, *, fit: bool = False) -> list[str]:
         """One text per item, which may have several lines."""
         longest = max((len(name) for _, name, _ in self.rows), default=0)
         column = min(longest, width // 2)
-        return [self._line(row, column, width) for row in self.rows]
+        return [_item(row, column, width, fit=fit) for row in self.rows]
 
-    def _line(self, row: tuple[str, str, str], column: int, width: int) -> str:
-        mark, name, remark = row
-        head = f"  {mark} {name:<{column}}  "
-        return textwrap.fill(
-            head.rstrip() if not remark else head + remark,
-            width,
-            subsequent_indent=" " * (column + 6),
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
 
-    def markdown(self) -> str:
-        """A list, the mark as code."""
-        return "\n".join(
-            f"- `{mark}` {_escaped(name.strip())} {_escaped(remark)}".rstrip()
-            for mark, name, remark in self.rows
-        )
+def _item(row: tuple[str, str, str], column: int, width: int, *, fit: bool) -> str:
+    mark, name, remark = map(visible, row)
+    if fit:
+        name = shortened(name, width - len(mark) - 3)
+        remark = _with_short_words(remark, width - column - 6)
+    head = f"  {mark} {name:<{column}}  "
+    return _wrapped(head.rstrip() if not remark else head + remark, width, column + 6)
 
 
 @dataclass(frozen=True)
 class Gap:
     """An empty line between blocks; other blocks follow each other directly."""
 
+    def lines(self, width: int = WIDTH, *, fit: bool = False) -> list[str]:
+        """The empty line."""
+        return [""]
+
 
 Block = Paragraph | Table | Listing | Gap
 GAP = Gap()
 
 
-def _escaped(cell: str) -> str:
-    return cell.replace("|", "\\|")
+def plain_text(blocks: Iterable[Block], *, fit: bool = False) -> str:
+    """The blocks without any decoration, 80 columns wide; names are whole where it need not fit."""
+    return "".join(f"{line}\n" for block in blocks for line in block.lines(fit=fit))
 
 
-def plain_text(blocks: Iterable[Block]) -> str:
-    """The blocks without any decoration, 80 columns wide."""
-    return "".join(f"{_plain(block)}\n" for block in blocks)
-
-
-def _plain(block: Block) -> str:
-    match block:
-        case Paragraph():
-            return block.wrapped()
-        case Table():
-            return block.plain()
-        case Listing():
-            return "\n".join(block.lines())
-        case Gap():
-            return ""
-
-
-def markdown_text(blocks: Iterable[Block]) -> str:
-    """The blocks as Markdown: one line per paragraph, all separated by empty lines."""
-    parts = [
-        block.text.replace(NO_BREAK, " ").strip()
-        if isinstance(block, Paragraph)
-        else block.markdown()
-        for block in blocks
-        if not isinstance(block, Gap)
-    ]
-    return "\n\n".join(parts) + "\n"
-
-
-def write_terminal(blocks: Sequence[Block], stream: TextIO) -> None:
-    """The blocks with colours, as far as the terminal and NO_COLOR allow them."""
+def write_terminal(blocks: Sequence[Block], stream: TextIO, *, fit: bool = False) -> None:
+    """The same with colours, as far as the terminal and NO_COLOR allow them."""
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(file=stream, highlight=False, markup=False, emoji=False)
+    console = Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=True)
     width = min(WIDTH, console.width)
     for block in blocks:
-        match block:
-            case Paragraph():
-                console.print(Text(block.wrapped(width), style=block.style))
-            case Table():
-                console.print(_rich_table(block))
-            case Listing():
-                for line, style in zip(block.lines(width), _styles(block), strict=True):
-                    console.print(Text(line, style=style))
-            case Gap():
-                console.print()
+        lines = block.lines(width, fit=fit)
+        for line, style in zip(lines, _styles(block, len(lines)), strict=True):
+            console.print(Text(line, style=style))
 
 
-def _styles(block: Table | Listing) -> tuple[Style, ...]:
+def _styles(block: Block, lines: int) -> tuple[Style, ...]:
     nothing: Style = ""
-    return block.styles or (nothing,) * len(block.rows)
-
-
-def _rich_table(block: Table) -> RichTable:
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    table = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for name in block.header:
-        table.add_column(Text(name), no_wrap=True)
-    for row, style in zip(block.rows, _styles(block), strict=True):
-        table.add_row(*map(Text, row), style=style)
-    return table
+    match block:
+        case Paragraph():
+            return (block.style,)
+        case Table():
+            return ("bold", *(block.styles or (nothing,) * len(block.rows)))
+        case Listing():
+            return block.styles or (nothing,) * lines
+        case Gap():
+            return (nothing,)

@@ -7,10 +7,7 @@ templates are added, with what their controllers would have made for them.
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -19,7 +16,7 @@ from models.pod import Pod
 from models.workload import HASH_LABEL
 from planner.cluster import GONE, PENDING, Cluster
 from planner.cluster.owners import WorkloadRef
-from planner.sources.errors import SourceError
+from planner.report.files import write_file
 from planner.sources.read import RawDocument
 
 Json = dict[str, Any]
@@ -29,29 +26,8 @@ API_VERSIONS = {"Job": "batch/v1", "ReplicationController": "v1"}
 
 
 def write_cluster(path: str, documents: Iterable[RawDocument], cluster: Cluster) -> None:
-    """Write the file in one go: until it is complete, an older one stays as it is."""
-    data = msgspec.json.format(cluster_text(documents, cluster), indent=2) + b"\n"
-    target = Path(path)
-    try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-            Path(temporary).chmod(0o666 & ~_umask())
-            Path(temporary).replace(target)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise SourceError(f"can't write {path}: {reason}") from error
-
-
-def _umask() -> int:
-    """What new files may not allow; there is no way to ask without setting it for a moment."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+    """Write the List as a file."""
+    write_file(path, msgspec.json.format(cluster_text(documents, cluster), indent=2) + b"\n")
 
 
 def cluster_text(documents: Iterable[RawDocument], cluster: Cluster) -> bytes:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Generic, Protocol, TextIO, TypeVar
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, Protocol, TextIO, TypeVar
 
 from models.base import Document
-from planner.report.blocks import Block, markdown_text, plain_text, write_terminal
+from planner.report.blocks import Block, plain_text, visible, write_terminal
 from planner.report.formats import Output
+from planner.sources.errors import SourceError
+
+if TYPE_CHECKING:
+    from planner.cluster import Cluster
+
+STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+"""The file that GitHub shows on the page of a run, by the name of its environment variable."""
 
 D = TypeVar("D", bound=Document)
 D_contra = TypeVar("D_contra", bound=Document, contravariant=True)
@@ -17,10 +27,24 @@ class Texts(Protocol, Generic[D_contra]):
     """How one kind of document reads; a module with these two functions is one."""
 
     def blocks(self, document: D_contra, *, wide: bool) -> Sequence[Block]:
-        """The text, for `table`, `wide` and `markdown`."""
+        """The text, for `table` and `wide`."""
 
     def names(self, document: D_contra) -> Iterable[str]:
         """What `name` lists, a line each."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a document was made from: some formats show more than the document holds.
+
+    `paths` are the files that the user named, in which fields have lines. `members` are the labels
+    of a fleet's clusters.
+    """
+
+    command: str = "planner"
+    paths: Sequence[str] = ()
+    cluster: Cluster | None = None
+    members: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def to_json(document: Document) -> str:
@@ -38,7 +62,7 @@ def to_yaml(document: Document) -> str:
     return text
 
 
-def to_text(document: D, output: Output, texts: Texts[D]) -> str:
+def to_text(document: D, output: Output, texts: Texts[D], origin: Origin | None = None) -> str:
     """The document in any format, plain."""
     match output:
         case Output.JSON:
@@ -46,16 +70,72 @@ def to_text(document: D, output: Output, texts: Texts[D]) -> str:
         case Output.YAML:
             return to_yaml(document)
         case Output.NAME:
-            return "".join(f"{name}\n" for name in texts.names(document))
+            return "".join(f"{visible(name)}\n" for name in texts.names(document))
         case Output.MARKDOWN:
-            return markdown_text(texts.blocks(document, wide=False))
+            return _markdown(document, origin or Origin())
+        case Output.GITHUB | Output.JUNIT | Output.SARIF:
+            return _for_ci(document, output, origin or Origin())
         case Output.TABLE | Output.WIDE:
-            return plain_text(texts.blocks(document, wide=output is Output.WIDE))
+            wide = output is Output.WIDE
+            return plain_text(texts.blocks(document, wide=wide), fit=not wide)
 
 
-def emit(document: D, output: Output, texts: Texts[D], stream: TextIO) -> None:
+def emit(
+    document: D, output: Output, texts: Texts[D], stream: TextIO, origin: Origin | None = None
+) -> None:
     """Write the document; only tables on a terminal are decorated."""
-    if output in (Output.TABLE, Output.WIDE) and stream.isatty():
-        write_terminal(texts.blocks(document, wide=output is Output.WIDE), stream)
+    wide = output is Output.WIDE
+    if (wide or output is Output.TABLE) and stream.isatty():
+        write_terminal(texts.blocks(document, wide=wide), stream, fit=not wide)
     else:
-        stream.write(to_text(document, output, texts))
+        stream.write(to_text(document, output, texts, origin))
+    summary = os.environ.get(STEP_SUMMARY)
+    if output is Output.GITHUB and summary:
+        _append(summary, _summary(document, origin or Origin()))
+
+
+def _markdown(document: Document, origin: Origin) -> str:
+    from planner.report.markdown.documents import parts_of
+    from planner.report.markdown.render import markdown_text
+
+    return markdown_text(parts_of(document, origin.cluster, origin.members))
+
+
+def _for_ci(document: Document, output: Output, origin: Origin) -> str:
+    from planner.report.ci.checks import checks_of
+    from planner.report.ci.findings import findings_of
+    from planner.report.ci.github import github_text
+    from planner.report.ci.junit import junit_text
+    from planner.report.ci.sarif import sarif_text
+    from planner.sources.locations import Locations
+
+    checks = checks_of(document)
+    locations = Locations(origin.paths)
+    if output is Output.JUNIT:
+        return junit_text(origin.command, checks, locations)
+    found = findings_of(checks)
+    if output is Output.SARIF:
+        return sarif_text(origin.command, found, locations)
+    return github_text(found, locations, summary=bool(os.environ.get(STEP_SUMMARY)))
+
+
+def _summary(document: Document, origin: Origin) -> str:
+    """What the page of a run shows: the result as Markdown, and every finding with its place."""
+    from planner.report.ci.checks import checks_of
+    from planner.report.ci.findings import findings_of
+    from planner.report.ci.github import summary_parts
+    from planner.report.markdown.render import markdown_text
+    from planner.sources.locations import Locations
+
+    found = findings_of(checks_of(document))
+    parts = summary_parts(found, Locations(origin.paths))
+    return f"{_markdown(document, origin)}\n{markdown_text(parts)}"
+
+
+def _append(path: str, text: str) -> None:
+    try:
+        with Path(path).open("a", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise SourceError(f"can't write the step summary {path}: {reason}") from error

@@ -38,7 +38,6 @@ for argument in "$@"; do
 done
 timeout=10m
 patience=300
-cordoned=
 """
 
 _FUNCTIONS = """\
@@ -190,6 +189,7 @@ def _traps(numbers: Mapping[str, int]) -> Iterator[str]:
         f"      {number}) uncordon {_quoted(node)} ;;" for node, number in numbers.items()
     )
     yield (
+        "cordoned=\n"
         "lift() {  # the cordons of this script that are still there\n"
         "  lifting=$cordoned\n"
         "  cordoned=\n"

@@ -12,7 +12,9 @@ from models.evictions import (
     LikeDescheduler,
     PlannedEviction,
 )
+from models.plan import PlanViolation
 from planner.report.blocks import GAP, Block, Paragraph, Style, Table
+from planner.report.notices import notice_blocks
 from planner.report.wording import count_of, name_some
 
 ROWS = 20
@@ -33,11 +35,11 @@ def blocks(document: EvictionPlan, *, wide: bool) -> Sequence[Block]:
         parts = _rounds_parts(document, document.like_descheduler, wide=wide)
     else:
         parts = [
-            [Paragraph(headline(document), "bold"), *_sure(document)],
-            list(_evictions(document, wide=wide)),
-            list(_remaining(document, wide=wide)),
+            [Paragraph(headline(document), "bold"), *certainty(document)],
+            list(eviction_blocks(document, wide=wide)),
+            list(remaining_blocks(document, wide=wide)),
         ]
-    parts += [list(_comparison(document)), list(_notices(document, wide=wide))]
+    parts += [list(comparison(document)), list(notice_blocks(document.notices, wide=wide))]
     found: list[Block] = []
     for part in parts:
         if part:
@@ -62,7 +64,8 @@ def headline(document: EvictionPlan) -> str:
     return f"Evict {pods} in {waves}; kube-scheduler then {then} itself."
 
 
-def _sure(document: EvictionPlan) -> Iterator[Block]:
+def certainty(document: EvictionPlan) -> Iterator[Block]:
+    """What the evictions reach, and whether ties matter."""
     if not document.evictions:
         if document.before.excess:
             yield Paragraph(_counts(document))
@@ -92,7 +95,8 @@ def _counts(document: EvictionPlan) -> str:
     return text
 
 
-def _evictions(document: EvictionPlan, *, wide: bool) -> Iterator[Block]:
+def eviction_blocks(document: EvictionPlan, *, wide: bool) -> Iterator[Block]:
+    """Wave by wave, with the cordons around them."""
     if not document.evictions:
         return
     rows: list[tuple[str, ...]] = []
@@ -139,27 +143,46 @@ def _row(eviction: PlannedEviction, *, several: bool, wide: bool) -> tuple[str, 
     return (str(eviction.wave), pod, eviction.node, text or "waits", eviction.reason)
 
 
-def _remaining(document: EvictionPlan, *, wide: bool) -> Iterator[Block]:
+def remaining_blocks(document: EvictionPlan, *, wide: bool) -> Iterator[Block]:
+    """Rules that stay broken, and pods that may not be evicted."""
+    drained = document.options.nodes
+    kept = [v for v in document.after.violations if v.rule == "taints" and v.domain in drained]
+    if kept:
+        yield Paragraph(_not_emptied(document, kept), "red")
     found = [
         f"{v.constraint} {v.domain} ({v.count}, allowed {v.allowed})"
         for v in document.after.violations
+        if v not in kept
     ]
     if found:
         text = ", ".join(found) if wide else name_some(found)
         yield Paragraph(f"Still broken: {text}.", "red")
     if document.protected:
-        kept = [f"{pod.pod} ({pod.reason})" for pod in document.protected]
-        text = ", ".join(kept) if wide else name_some(kept)
+        stay = [f"{pod.pod} ({pod.reason})" for pod in document.protected]
+        text = ", ".join(stay) if wide else name_some(stay)
         yield Paragraph(f"Not evictable: {text}.", "yellow")
     if wide and document.left_alone:
         alone = [f"{each.pods} because {each.reason}" for each in document.left_alone]
         yield Paragraph(f"Left alone in any case: {'; '.join(alone)}.", "dim")
 
 
+def _not_emptied(document: EvictionPlan, kept: Sequence[PlanViolation]) -> str:
+    """Nodes that keep pods, and what could be done where others are left alone."""
+    pods: dict[str, int] = {}
+    for violation in kept:
+        pods[violation.domain] = pods.get(violation.domain, 0) + violation.count
+    nodes = name_some([f"{node} ({count_of(count, 'pod')})" for node, count in pods.items()])
+    text = f"Not emptied: {nodes}."
+    if {"spread", "soft"} & set(document.options.goals):
+        return text
+    return f"{text} With --for spread beside it others may be evicted to make room."
+
+
 # The comparison
 
 
-def _comparison(document: EvictionPlan) -> Iterator[Block]:
+def comparison(document: EvictionPlan) -> Iterator[Block]:
+    """Ours beside the strategies of the descheduler, and what there is to say about these."""
     if not document.baselines:
         return
     header = ("", "EVICTIONS", "ROUNDS", "EXCESS", "CHECKED")
@@ -222,7 +245,7 @@ def _rounds_parts(
             break
         parts.append(list(_round(each, left, wide=wide)))
         left -= len(each.evictions)
-    parts.append(list(_remaining(document, wide=wide)))
+    parts.append(list(remaining_blocks(document, wide=wide)))
     return parts
 
 
@@ -262,11 +285,3 @@ def _round(each: DeschedulerRound, left: int, *, wide: bool) -> Iterator[Block]:
     if len(shown) < len(each.evictions):
         hidden = len(each.evictions) - len(shown)
         yield Paragraph(f"and {count_of(hidden, 'more eviction')}; -o wide shows all", "dim")
-
-
-def _notices(document: EvictionPlan, *, wide: bool) -> Iterator[Block]:
-    for notice in document.notices:
-        yield Paragraph(f"notice: {notice.text}", "yellow", indent=2)
-        if notice.objects:
-            objects = ", ".join(notice.objects) if wide else name_some(notice.objects)
-            yield Paragraph(f"  {objects}", "dim", indent=2)

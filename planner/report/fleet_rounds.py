@@ -56,7 +56,7 @@ def _table(rows: Sequence[_Row], columns: Sequence[_Column], *, wide: bool) -> T
             tuple(STYLES[row.candidate.outcome] for row in rows),
         )
         least = min(column.needed for column in chosen)
-        fits = max(map(len, table.plain().splitlines())) <= WIDTH
+        fits = table.width <= WIDTH
         if wide or fits or all(column.needed == least for column in chosen):
             return table
         chosen = [column for column in chosen if column.needed > least]

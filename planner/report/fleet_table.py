@@ -10,9 +10,9 @@ from models.fleet_decision import (
     FleetDecisionList,
     FleetRepair,
 )
-from models.notice import Notice
 from planner.report.blocks import GAP, NO_BREAK, Block, Listing, Paragraph, Style, Table
 from planner.report.fleet_rounds import round_table
+from planner.report.notices import notice_blocks
 from planner.report.wording import count_of, name_some, short_key
 
 REPAIRS = 5
@@ -63,28 +63,33 @@ def _decision(document: FleetDecision, *, wide: bool) -> Iterator[Block]:
     if document.narrative:
         yield GAP
         yield from (Paragraph(f"  {text}", indent=2) for text in document.narrative)
-    yield from _rounds(document, wide=wide)
-    yield from _dropped(document)
-    yield from _filtered(document, wide=wide)
+    yield from round_blocks(document, wide=wide)
+    yield from dropped_blocks(document)
+    yield from filtered_blocks(document, wide=wide)
     yield from _constraints(document, wide=wide)
-    yield from _best(document, wide=wide)
+    yield from best_blocks(document, wide=wide)
     yield from _repairs(document, wide=wide)
     if document.verdict != "fulfilled":
         yield GAP
         yield Paragraph(f"Fleet says: {document.condition.message}.", "dim", indent=2)
-        yield from _proof(document)
+        yield from proof_blocks(document)
     if document.notices:
         yield GAP
-        yield from _notices(document.notices, wide=wide)
+        yield from notice_blocks(document.notices, wide=wide)
 
 
 def _place(document: FleetDecision) -> str:
-    fields = [fact.field for each in document.conflicts for fact in each.facts if fact.field]
-    if not fields:
-        fields = [each.field for each in document.constraints if not each.holds]
-    if not fields:
-        fields = _field_of_type(document)
-    return f"{document.placement_kind}/{document.placement} {', '.join(dict.fromkeys(fields))}"
+    return f"{document.placement_kind}/{document.placement} {', '.join(fields(document))}"
+
+
+def fields(document: FleetDecision) -> list[str]:
+    """The fields that decide: of the conflict, or of what does not hold, or of the policy."""
+    found = [fact.field for each in document.conflicts for fact in each.facts if fact.field]
+    if not found:
+        found = [each.field for each in document.constraints if not each.holds]
+    if not found:
+        found = _field_of_type(document)
+    return list(dict.fromkeys(found))
 
 
 def _field_of_type(document: FleetDecision) -> list[str]:
@@ -100,7 +105,7 @@ def _field_of_type(document: FleetDecision) -> list[str]:
             return ["spec.policy"]
 
 
-def _rounds(document: FleetDecision, *, wide: bool) -> Iterator[Block]:
+def round_blocks(document: FleetDecision, *, wide: bool) -> Iterator[Block]:
     """A dead-lock at the very first round has said it all in words."""
     told = document.verdict == "deadlock" and len(document.rounds) == 1
     if document.rounds and (wide or not told) and any(r.candidates for r in document.rounds):
@@ -108,7 +113,8 @@ def _rounds(document: FleetDecision, *, wide: bool) -> Iterator[Block]:
         yield from round_table(document, wide=wide)
 
 
-def _dropped(document: FleetDecision) -> Iterator[Block]:
+def dropped_blocks(document: FleetDecision) -> Iterator[Block]:
+    """Clusters that lose what was placed on them."""
     if document.dropped:
         yield GAP
         red: Style = "red"
@@ -118,7 +124,7 @@ def _dropped(document: FleetDecision) -> Iterator[Block]:
         )
 
 
-def _filtered(document: FleetDecision, *, wide: bool) -> Iterator[Block]:
+def filtered_blocks(document: FleetDecision, *, wide: bool) -> Iterator[Block]:
     """Clusters that no round could pick; those that spread refuses stand in the rounds."""
     plugins = document.failing_plugins
     found = [
@@ -168,7 +174,7 @@ def _constraints(document: FleetDecision, *, wide: bool) -> Iterator[Block]:
     yield Table(header, tuple(rows))
 
 
-def _best(document: FleetDecision, *, wide: bool) -> Iterator[Block]:
+def best_blocks(document: FleetDecision, *, wide: bool) -> Iterator[Block]:
     """The skew that could be had, and the optimum where it is better."""
     splitting = [each for each in document.constraints if len(each.domains) > 1]
     if document.verdict == "fulfilled" and splitting and document.picked:
@@ -218,7 +224,7 @@ def _skews(splitting: Sequence[FleetConstraint], *, best: bool) -> str:
 def _repairs(document: FleetDecision, *, wide: bool) -> Iterator[Block]:
     if not document.repairs:
         return
-    shown = document.repairs if wide else _different(document.repairs)
+    shown = shown_repairs(document, wide=wide)
     yield GAP
     yield Paragraph("What helps, smallest change first (each tried on a copy):", "bold")
     yield from _repair_lines(shown)
@@ -256,8 +262,11 @@ def _result(repair: FleetRepair) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return repair.picks, repair.drops
 
 
-def _different(repairs: Sequence[FleetRepair]) -> list[FleetRepair]:
+def shown_repairs(document: FleetDecision, *, wide: bool) -> Sequence[FleetRepair]:
     """The first of each kind, then more of them up to the limit, in the order given."""
+    repairs = document.repairs
+    if wide:
+        return repairs
     first = {each.kind: index for index, each in reversed(list(enumerate(repairs)))}
     chosen = sorted(first.values())
     more = [index for index in range(len(repairs)) if index not in chosen]
@@ -265,7 +274,8 @@ def _different(repairs: Sequence[FleetRepair]) -> list[FleetRepair]:
     return [repairs[index] for index in sorted(chosen)]
 
 
-def _proof(document: FleetDecision) -> Iterator[Block]:
+def proof_blocks(document: FleetDecision) -> Iterator[Block]:
+    """What is proven about a placement that gets too little."""
     text = None
     if document.other_order:
         text = "Proven: another order of picks reaches the wanted number."
@@ -278,11 +288,3 @@ def _proof(document: FleetDecision) -> Iterator[Block]:
         text = "Proven: the conflict is minimal." if minimal else "Not proven to be minimal."
     if text:
         yield Paragraph(text, "dim")
-
-
-def _notices(notices: Iterable[Notice], *, wide: bool) -> Iterator[Block]:
-    for notice in notices:
-        yield Paragraph(f"notice: {notice.text}", "yellow", indent=2)
-        if notice.objects:
-            objects = ", ".join(notice.objects) if wide else name_some(notice.objects)
-            yield Paragraph(f"  {objects}", "dim", indent=2)

@@ -6,7 +6,11 @@ from enum import StrEnum
 
 
 class Output(StrEnum):
-    """How a result is written. `table` is for people, `json` and `yaml` hold everything."""
+    """How a result is written.
+
+    `table` is for people, `json` and `yaml` hold everything, `markdown` is for pull requests and
+    chat; `github`, `junit` and `sarif` are for continuous integration.
+    """
 
     TABLE = "table"
     WIDE = "wide"
@@ -14,6 +18,9 @@ class Output(StrEnum):
     YAML = "yaml"
     NAME = "name"
     MARKDOWN = "markdown"
+    GITHUB = "github"
+    JUNIT = "junit"
+    SARIF = "sarif"
 
 
 class PlanOutput(StrEnum):
@@ -25,4 +32,7 @@ class PlanOutput(StrEnum):
     YAML = "yaml"
     NAME = "name"
     MARKDOWN = "markdown"
+    GITHUB = "github"
+    JUNIT = "junit"
+    SARIF = "sarif"
     SCRIPT = "script"

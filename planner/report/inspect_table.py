@@ -14,33 +14,40 @@ from models.inspection import (
     ZoneInspection,
 )
 from models.node import ZONE
-from models.notice import Notice
 from models.resources import CPU, MEMORY, PODS
 from planner.report.blocks import GAP, NO_BREAK, Block, Paragraph, Table
 from planner.report.inspection import count_kinds
+from planner.report.notices import notice_blocks
+from planner.report.spread_bars import Spread, spread_bars
 from planner.report.wording import NAMED, count_of, name_some, part_of, short_key, short_name
 
 ROWS = 20
 """How many rows a table shows; `wide` shows all."""
 
-_Counts = dict[tuple[str, str, str], list[str]]
+NEXT = "Next: planner evict, or planner solve --rebalance."
+
+_Keys = frozenset[tuple[str, str, str]]
 
 
 def blocks(document: Inspection, *, wide: bool) -> Sequence[Block]:
     """Summary, zones, workloads, what is not steady, what has no budget, notices."""
-    found: list[Block] = [Paragraph(_summary(document), "bold")]
+    found: list[Block] = [Paragraph(headline(document), "bold")]
     if document.nodes.total:
-        found.append(Paragraph(f"Requested: {_requested(document.utilisation)}"))
+        found.append(Paragraph(f"Requested: {requested_text(document.utilisation)}"))
         found.append(Paragraph(f"Flavours: {_flavours(document.nodes.flavours)}"))
     if document.nodes.zones:
-        found.extend((GAP, _zones(document.nodes.zones, wide=wide)))
+        found.extend((GAP, zone_table(document.nodes.zones, wide=wide)))
     if document.workloads:
-        found.extend((GAP, *_workloads(document, wide=wide)))
-    found.extend((GAP, _steadiness(document)))
+        found.extend((GAP, *workload_blocks(document, wide=wide)))
+    if document.spread.violations:
+        found.extend((GAP, *bars(document, wide=wide)))
+    found.extend((GAP, steadiness(document)))
     if document.without_budget:
-        found.append(Paragraph(_without_budget(document)))
+        found.append(Paragraph(unbudgeted(document)))
+    if document.spread.violations:
+        found.append(Paragraph(NEXT, "cyan"))
     if document.notices:
-        found.extend((GAP, *_notices(document.notices, wide=wide)))
+        found.extend((GAP, *notice_blocks(document.notices, wide=wide)))
     return found
 
 
@@ -49,7 +56,8 @@ def names(document: Inspection) -> Iterable[str]:
     return map(short_name, document.workloads)
 
 
-def _summary(document: Inspection) -> str:
+def headline(document: Inspection) -> str:
+    """`12 nodes in 3 zones; 51 pods running, 0 pending; 7 Deployments, 3 budgets`."""
     kinds = [
         count_of(number, "bare pod") if kind == "Pod" else count_of(number, kind)
         for kind, number in count_kinds(document.workloads)
@@ -98,7 +106,8 @@ def _pods(document: Inspection) -> str:
     return ", ".join((f"{count_of(pods.running, 'pod')} running", pending, *more))
 
 
-def _requested(utilisation: Iterable[Utilisation]) -> str:
+def requested_text(utilisation: Iterable[Utilisation]) -> str:
+    """`18.95 of 48 CPU (39%), 29.5 of 192Gi (15%), 51 of 384 pods`."""
     parts = []
     for use in utilisation:
         amount = part_of(use.requested, use.allocatable, use.unit)
@@ -112,7 +121,8 @@ def _flavours(flavours: Sequence[Flavour]) -> str:
     return name_some([f"{flavour.nodes} x {flavour.name}" for flavour in flavours])
 
 
-def _zones(zones: Sequence[ZoneInspection], *, wide: bool) -> Table:
+def zone_table(zones: Sequence[ZoneInspection], *, wide: bool) -> Table:
+    """A row per zone."""
     extended = sorted(
         {use.resource for zone in zones for use in zone.utilisation} - {CPU, MEMORY, PODS}
     )
@@ -132,28 +142,27 @@ def _use(use: Utilisation) -> str:
     return amount if use.percent is None else f"{amount} ({use.percent}%)"
 
 
-def _workloads(document: Inspection, *, wide: bool) -> Iterator[Block]:
+def workload_blocks(document: Inspection, *, wide: bool) -> Iterator[Block]:
     """All of them, or those that wait or are not steady first."""
-    counts = _counts_by_workload(document.spread.violations)
+    uneven = _uneven(document.spread.violations)
     workloads = document.workloads
     shown: Sequence[WorkloadInspection] = workloads
     if not wide and len(workloads) > ROWS:
-        ordered = sorted(workloads, key=lambda w: not (w.pending or _key(w) in counts))
+        ordered = sorted(workloads, key=lambda w: not (w.pending or _key(w) in uneven))
         chosen = {_key(workload) for workload in ordered[:ROWS]}
         shown = [workload for workload in workloads if _key(workload) in chosen]
-    yield _workload_table(shown, counts, _several_namespaces(workloads), wide=wide)
+    yield _workload_table(shown, uneven, _several_namespaces(workloads), wide=wide)
     if len(shown) < len(workloads):
         hidden = count_of(len(workloads) - len(shown), "more workload")
         yield Paragraph(f"and {hidden}; -o wide shows all", "dim")
 
 
 def _workload_table(
-    workloads: Sequence[WorkloadInspection], counts: _Counts, namespaces: bool, *, wide: bool
+    workloads: Sequence[WorkloadInspection], uneven: _Keys, namespaces: bool, *, wide: bool
 ) -> Table:
     """Columns that would be empty or 0 in every row are left out, unless `wide` asks for them."""
     ending = wide or any(w.terminating for w in workloads)
     elsewhere = wide or any(w.elsewhere for w in workloads)
-    spread = any(_key(w) in counts for w in workloads)
     columns = (
         (namespaces, "NAMESPACE", lambda w: w.namespace),
         (True, "WORKLOAD", short_name),
@@ -163,13 +172,12 @@ def _workload_table(
         (ending, "TERMINATING", lambda w: str(w.terminating)),
         (elsewhere, "ELSEWHERE", lambda w: str(w.elsewhere)),
         (wide, "BUDGETS", lambda w: ",".join(w.budgets) or "-"),
-        (spread, "NOT STEADY", lambda w: ", ".join(counts.get(_key(w), ()))),
     )
     used = [(name, cell) for present, name, cell in columns if present]
     return Table(
         tuple(name for name, _ in used),
         tuple(tuple(cell(workload) for _, cell in used) for workload in workloads),
-        tuple("red" if _key(workload) in counts else "" for workload in workloads),
+        tuple("red" if _key(workload) in uneven else "" for workload in workloads),
     )
 
 
@@ -177,13 +185,31 @@ def _key(workload: WorkloadName) -> tuple[str, str, str]:
     return (workload.namespace, workload.kind, workload.name)
 
 
-def _counts_by_workload(violations: Iterable[SpreadViolation]) -> _Counts:
-    found: _Counts = {}
-    for violation in violations:
-        text = f"{short_key(violation.topology_key)} {_domain_counts(violation)}"
-        for workload in violation.workloads:
-            found.setdefault(_key(workload), []).append(text)
-    return found
+def _uneven(violations: Iterable[SpreadViolation]) -> _Keys:
+    return frozenset(_key(w) for violation in violations for w in violation.workloads)
+
+
+def bars(document: Inspection, *, wide: bool) -> Iterator[Block]:
+    """The counts of every constraint that is broken, against what it allows."""
+    several = _several_namespaces(document.workloads)
+    spreads = (
+        Spread(
+            name=_carriers(violation, several),
+            topology_key=violation.topology_key,
+            domains=tuple(domain.domain for domain in violation.domains),
+            counts=tuple(domain.count for domain in violation.domains),
+            limit=violation.minimum + violation.max_skew,
+        )
+        for violation in document.spread.violations
+    )
+    return spread_bars(spreads, wide=wide)
+
+
+def _carriers(violation: SpreadViolation, several: bool) -> str:
+    """`api`, `api and web`, `api and web and 3 more`."""
+    who = " and ".join(_plain_name(w, several) for w in violation.workloads[:2])
+    more = f" and {len(violation.workloads) - 2} more" if violation.workloads[2:] else ""
+    return f"{who}{more}"
 
 
 def _domain_counts(violation: SpreadViolation) -> str:
@@ -194,7 +220,8 @@ def _domain_counts(violation: SpreadViolation) -> str:
     return f"{min(counts)} to {max(counts)} in {len(counts)} domains"
 
 
-def _steadiness(document: Inspection) -> Paragraph:
+def steadiness(document: Inspection) -> Paragraph:
+    """Whether hard spread constraints hold, and who breaks them."""
     spread = document.spread
     if not spread.constraints:
         return Paragraph("No pod has a hard spread constraint.")
@@ -202,8 +229,7 @@ def _steadiness(document: Inspection) -> Paragraph:
         holds = "holds" if spread.constraints == 1 else "hold"
         constraints = count_of(spread.constraints, "hard spread constraint")
         return Paragraph(f"Steady: {constraints} {holds}, no domain is above its limit.", "green")
-    unsteady = {_key(w) for violation in spread.violations for w in violation.workloads}
-    subject = count_of(len(unsteady), "workload is", "workloads are")
+    subject = count_of(len(_uneven(spread.violations)), "workload is", "workloads are")
     text = f"{subject} not steady: {_unsteady(document)}: excess{NO_BREAK}{spread.excess}."
     return Paragraph(text, "yellow")
 
@@ -215,10 +241,9 @@ def _unsteady(document: Inspection) -> str:
     terms: dict[tuple[str, int], list[str]] = {}
     for violation in document.spread.violations:
         if violation in worst:
-            who = " and ".join(_plain_name(w, several) for w in violation.workloads[:2])
-            more = f" and {len(violation.workloads) - 2} more" if violation.workloads[2:] else ""
+            who = _carriers(violation, several)
             term = (short_key(violation.topology_key), violation.max_skew)
-            terms.setdefault(term, []).append(f"{who}{more}{NO_BREAK}{_domain_counts(violation)}")
+            terms.setdefault(term, []).append(f"{who}{NO_BREAK}{_domain_counts(violation)}")
     text = "; ".join(
         f"{', '.join(found)} ({key}, maxSkew{NO_BREAK}{skew})"
         for (key, skew), found in terms.items()
@@ -236,7 +261,8 @@ def _several_namespaces(workloads: Iterable[WorkloadName]) -> bool:
     return len({workload.namespace for workload in workloads}) > 1
 
 
-def _without_budget(document: Inspection) -> str:
+def unbudgeted(document: Inspection) -> str:
+    """Workloads that evictions could take down at once."""
     missing = document.without_budget
     subject = count_of(len(missing), "workload has", "workloads have")
     if len(missing) > NAMED:
@@ -244,11 +270,3 @@ def _without_budget(document: Inspection) -> str:
         return f"{subject} no budget: {kinds}."
     several = _several_namespaces(document.workloads)
     return f"{subject} no budget: {', '.join(_plain_name(w, several) for w in missing)}."
-
-
-def _notices(notices: Iterable[Notice], *, wide: bool) -> Iterator[Block]:
-    for notice in notices:
-        yield Paragraph(f"notice: {notice.text}", "yellow", indent=2)
-        if notice.objects:
-            objects = ", ".join(notice.objects) if wide else name_some(notice.objects)
-            yield Paragraph(f"  {objects}", "dim", indent=2)

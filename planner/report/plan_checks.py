@@ -19,6 +19,7 @@ def checks(document: Plan) -> Iterator[Block]:
     if document.waves:
         yield Paragraph(f"Checked: {_checked(document)}", "dim")
         yield from (Paragraph(text, "dim") for text in _budgets(document))
+        yield from (Paragraph(text, "dim") for text in _hops(document))
         yield from (Paragraph(f"In doubt: {text}.", "dim") for text in document.verification.doubts)
     alone = _greedy(document)
     if alone:
@@ -60,6 +61,14 @@ def _budgets(document: Plan) -> Iterator[str]:
         verb, whose = ("has", "its") if len(workloads) == 1 else ("have", "their")
         down = f"{pods} of {whose} pods are down at once in wave {number}"
         yield f"{all_of(workloads)} {verb} no budget: {down}."
+
+
+def _hops(document: Plan) -> Iterator[str]:
+    """Pods that take a way round, because moves wait for each other in a circle."""
+    if document.hops:
+        who = "One pod runs" if document.hops == 1 else f"{document.hops} pods run"
+        evictions = f"{document.evictions} evictions in all"
+        yield f"{who} on another node for a while, where moves wait for each other: {evictions}."
 
 
 def _greedy(document: Plan) -> str:

@@ -103,7 +103,8 @@ class Steps:
         pod = self._name(step.pod or "")
         if step.action == "move":
             first = ", new pod first" if step.surge else ""
-            return (mark, pod, f"{step.from_} -> {step.to}{first}", style)
+            stay = ", for a while" if step.temporary else ""
+            return (mark, pod, f"{step.from_} -> {step.to}{stay}{first}", style)
         return (mark, pod, f"{step.node}{' evicted' if step.action == 'evict' else ''}", style)
 
     def _unplaced(self) -> Iterator[_Row]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from models.notice import Notice
 from models.plan import Plan, PlanViolation, Unplaced, WorkloadChange
 from planner.report.blocks import GAP, Block, Paragraph, Table
+from planner.report.notices import notice_blocks
 from planner.report.plan_checks import checks
 from planner.report.plan_next import hints
 from planner.report.plan_proof import proof
 from planner.report.plan_steps import ROWS, Steps, more
+from planner.report.spread_bars import Spread, spread_bars
 from planner.report.wording import NAMED, count_of, name_some, short_key
 
 
@@ -18,12 +19,12 @@ def blocks(document: Plan, *, wide: bool) -> Sequence[Block]:
     """Headline and proof, workloads, steps, what stays unplaced or broken, checks, what next."""
     parts: list[list[Block]] = [
         [Paragraph(headline(document), "bold"), proof(document)],
-        list(_workloads(document, wide=wide)),
+        list(workload_blocks(document, wide=wide)),
         *Steps(document, wide=wide).parts(),
-        list(_broken(document, wide=wide)),
-        [*_remaining(document, wide=wide), *checks(document)],
+        list(broken_blocks(document, wide=wide)),
+        [*remaining_blocks(document, wide=wide), *checks(document)],
         list(hints(document)),
-        list(_notices(document.notices, wide=wide)),
+        list(notice_blocks(document.notices, wide=wide)),
     ]
     found: list[Block] = []
     for part in parts:
@@ -63,7 +64,7 @@ def _aside(pods: Sequence[Unplaced]) -> str:
     return f" ({count_of(len(pods), what)} left aside)"
 
 
-def _workloads(document: Plan, *, wide: bool) -> Iterator[Block]:
+def workload_blocks(document: Plan, *, wide: bool) -> Iterator[Block]:
     """Counts per zone before and after, where something moves; what changes comes first."""
     if not any(workload.moved for workload in document.workloads):
         return
@@ -81,13 +82,38 @@ def _workloads(document: Plan, *, wide: bool) -> Iterator[Block]:
         yield Paragraph(f"{' ' * indent}{short_key(key)} {'/'.join(domains)}", indent=indent)
     yield table
     yield from more(len(rows) - len(shown), "workload")
+    if wide:
+        yield from (GAP, *bars(rows, several=several))
+
+
+def bars(workloads: Sequence[WorkloadChange], *, several: bool) -> Iterator[Block]:
+    """Counts before and after against what hard spread constraints allow, where something moves."""
+    return spread_bars(
+        (
+            Spread(
+                name=f"{_name(workload, several)} {when}",
+                topology_key=workload.topology_key or "",
+                domains=workload.domains,
+                counts=counts,
+                limit=min(counts) + workload.max_skew,
+            )
+            for workload in workloads
+            if workload.max_skew is not None and workload.moved
+            for when, counts in (("now", workload.before), ("after", workload.after))
+        ),
+        wide=True,
+    )
+
+
+def _name(workload: WorkloadChange, several: bool) -> str:
+    return f"{workload.namespace}/{workload.workload}" if several else workload.workload
 
 
 def _workload_row(workload: WorkloadChange, several: bool) -> tuple[str, ...]:
     mark = " "
     if workload.placed or workload.moved or workload.unplaced:
         mark = "~" if workload.moved else "+" if workload.placed else "!"
-    name = f"{workload.namespace}/{workload.workload}" if several else workload.workload
+    name = _name(workload, several)
     budget = "none" if workload.budget is None else str(workload.budget)
     return (
         f"{mark} {name}",
@@ -106,7 +132,7 @@ def _counts(counts: Sequence[int]) -> str:
     return f"{min(counts)} to {max(counts)}"
 
 
-def _broken(document: Plan, *, wide: bool) -> Iterator[Block]:
+def broken_blocks(document: Plan, *, wide: bool) -> Iterator[Block]:
     """What a relaxed plan breaks, with what would make it legal."""
     if not document.broken:
         return
@@ -138,7 +164,7 @@ def _broken_row(violation: PlanViolation) -> tuple[str, ...]:
     )
 
 
-def _remaining(document: Plan, *, wide: bool) -> Iterator[Block]:
+def remaining_blocks(document: Plan, *, wide: bool) -> Iterator[Block]:
     """Rules that stay broken by running pods."""
     if document.options.relax or not document.violations:
         return
@@ -147,11 +173,3 @@ def _remaining(document: Plan, *, wide: bool) -> Iterator[Block]:
     ]
     text = ", ".join(found) if wide else name_some(found)
     yield Paragraph(f"Still broken: {text}.", "red")
-
-
-def _notices(notices: Iterable[Notice], *, wide: bool) -> Iterator[Block]:
-    for notice in notices:
-        yield Paragraph(f"notice: {notice.text}", "yellow", indent=2)
-        if notice.objects:
-            objects = ", ".join(notice.objects) if wide else name_some(notice.objects)
-            yield Paragraph(f"  {objects}", "dim", indent=2)

@@ -16,6 +16,7 @@ from models.simulation import (
     Verdict,
 )
 from planner.cluster import Cluster
+from planner.explain.short import ShortExplainer
 from planner.report.wording import NAMED, count_of
 from planner.scheduler.cycle import Evaluation
 from planner.scheduler.framework import Status
@@ -66,7 +67,8 @@ def simulation_of(
         sampling=options.sampling,
         observe=notes.take,
     )
-    results = [_with_result(cluster, notes.pods, result) for result in run.results]
+    short = ShortExplainer(run.final, profiles[0])
+    results = [_with_result(cluster, notes.pods, result, short) for result in run.results]
     document = Simulation(
         summary=_summary(cluster, profiles, options, run.results, len(run.aside), run.victims),
         pods=tuple(results),
@@ -114,11 +116,16 @@ def _aside(cluster: Cluster, aside: LeftAside) -> AsidePod:
 
 
 def _with_result(
-    cluster: Cluster, taken: Mapping[int, SimulatedPod], result: PodResult
+    cluster: Cluster,
+    taken: Mapping[int, SimulatedPod],
+    result: PodResult,
+    short: ShortExplainer,
 ) -> SimulatedPod:
     """What was noted at the last attempt; gated pods, and pods without any node, had none."""
-    found = taken.get(result.pod)
-    return found if found is not None else _simulated(cluster, result)
+    found = taken.get(result.pod) or _simulated(cluster, result)
+    if result.outcome != "unschedulable":
+        return found
+    return found.model_copy(update={"diagnosis": short.sentence(result.pod)})
 
 
 def _simulated(cluster: Cluster, result: PodResult) -> SimulatedPod:

@@ -40,12 +40,12 @@ _WORDS = {
 def blocks(document: Simulation, *, wide: bool) -> Sequence[Block]:
     """The summary, the pods, why nodes were left out, messages, and what was not tried."""
     detailed = wide or document.explained_node is not None
-    found: list[Block] = [Paragraph(_summary(document), "bold")]
+    found: list[Block] = [Paragraph(headline(document), "bold")]
     if document.pods:
-        found.extend(_pods(document, wide=wide))
-        found.extend(_refused(document.refused))
-    found.extend(_remarks(document))
-    found.extend(_failures(document.pods))
+        found.extend(pod_blocks(document, wide=wide))
+        found.extend(refused_blocks(document.refused))
+    found.extend(remarks(document))
+    found.extend(failure_blocks(document.pods))
     if detailed:
         for pod in document.pods:
             found.extend(_details(pod, document.explained_node))
@@ -60,7 +60,8 @@ def names(document: Simulation) -> Iterable[str]:
     return (f"pod/{_short(pod.pod, _several(document))}" for pod in document.pods)
 
 
-def _summary(document: Simulation) -> str:
+def headline(document: Simulation) -> str:
+    """`3 pods: 3 scheduled, 0 unschedulable (seed 0, all nodes looked at)`."""
     summary = document.summary
     counts = [f"{summary.scheduled} scheduled", f"{summary.unschedulable} unschedulable"]
     if summary.gated:
@@ -79,7 +80,7 @@ def _summary(document: Simulation) -> str:
     return f"{count_of(summary.pods, 'pod')}: {', '.join(counts)} {rules}"
 
 
-def _pods(document: Simulation, *, wide: bool) -> Iterator[Block]:
+def pod_blocks(document: Simulation, *, wide: bool) -> Iterator[Block]:
     """Pods in the order in which they were tried; of very many, those that wait come first."""
     several = _several(document)
     pods = list(document.pods)
@@ -135,7 +136,7 @@ def _note(pod: SimulatedPod) -> str:
     return ", ".join(notes)
 
 
-def _refused(refused: Sequence[RefusedNodes]) -> Iterator[Block]:
+def refused_blocks(refused: Sequence[RefusedNodes]) -> Iterator[Block]:
     """One sentence per workload: who was left out, and by which rule."""
     by_workload: dict[str, list[RefusedNodes]] = {}
     for each in refused:
@@ -156,7 +157,8 @@ def _why(refused: RefusedNodes) -> str:
     return _WORDS.get(refused.plugin, ", ".join(refused.reasons))
 
 
-def _remarks(document: Simulation) -> Iterator[Block]:
+def remarks(document: Simulation) -> Iterator[Block]:
+    """Ties, plugins left out, pods left aside, notices."""
     if any(pod.tied > 1 for pod in document.pods) and not document.summary.seed:
         text = "Ties are broken at random by kube-scheduler; --seed N, or --ties all for each."
         yield Paragraph(text, "dim")
@@ -173,19 +175,23 @@ def _remarks(document: Simulation) -> Iterator[Block]:
             yield Paragraph(f"notice: {notice.text}", "yellow", indent=2)
 
 
-def _failures(pods: Sequence[SimulatedPod]) -> Iterator[Block]:
+def failure_blocks(pods: Sequence[SimulatedPod]) -> Iterator[Block]:
     """kube-scheduler's own text, once for all pods of which it says the same."""
-    said: dict[tuple[str, str], list[str]] = {}
+    said: dict[tuple[str, str, str], list[SimulatedPod]] = {}
     for pod in pods:
         if pod.outcome != "scheduled":
             text = pod.event_message or pod.message or ""
-            said.setdefault((text, _displaced(pod)), []).append(pod.pod.partition("/")[2])
-    for (text, displaced), who in said.items():
+            said.setdefault((text, _displaced(pod), pod.diagnosis or ""), []).append(pod)
+    for (text, displaced, why), who in said.items():
         yield GAP
-        yield Paragraph(f"{_some(who)}:", "red")
+        names = _some([pod.pod.partition("/")[2] for pod in who])
+        yield Paragraph(f"{names}: {why}".rstrip(), "red", indent=2)
         yield Paragraph(f"  {text}", "dim", indent=2)
         if displaced:
             yield Paragraph(f"  {displaced}", indent=2)
+        if why:
+            namespace, _, workload = who[0].workload.partition("/")
+            yield Paragraph(f"  What helps: planner explain -n {namespace} {workload}", indent=2)
 
 
 def _displaced(pod: SimulatedPod) -> str:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from models.inspection import Unit, WorkloadName
 from planner.cluster.owners import SHORT
+
+if TYPE_CHECKING:
+    from models.inspection import Unit, WorkloadName
 
 NAMED = 6
 """Names come one by one up to here, then they are counted."""

@@ -79,7 +79,8 @@ def test_the_exponent_of_a_power_law_is_found() -> None:
 
 def test_curves_take_the_rows_that_they_name() -> None:
     fast, slow = series(WORK.curves[0], rows(RESULTS, WORK))
-    assert fast.points == ((10, pytest.approx(0.15)), (100, pytest.approx(1.5)))
+    assert [x for x, _ in fast.points] == [10, 100]
+    assert [y for _, y in fast.points] == pytest.approx([0.15, 1.5])
     assert slow.exponent == pytest.approx(1)
 
 
@@ -87,7 +88,7 @@ def test_the_page_comes_from_the_results_alone(tmp_path: Path) -> None:
     results = Results(machine=MACHINE, quick=False, results=RESULTS)
     page.write(results, {"sort": WORK}, tmp_path / "benchmarks.md")
     text = (tmp_path / "benchmarks.md").read_text()
-    assert "| 10 | fast | 10 | 0.15 | 0.1-0.2 | 0.15 | 0 | 0.25 | right |" in text
+    assert "| 10 | fast | 10 | 2 | 0.15 | 0.1-0.2 | 0.15 | 0 | 0.25 | right |" in text
     assert "2 cores and 24 GiB" in text
     assert (tmp_path / "benchmarks" / "sort-1.svg").read_text().startswith("<svg")
     kept = (tmp_path / "benchmarks" / "results.json").read_text()

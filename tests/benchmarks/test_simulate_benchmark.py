@@ -4,20 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.case import Case
+from benchmarks.case import Case, Point
 from benchmarks.simulate import RULES, Scenario, build, measure
 
 
 @pytest.mark.parametrize("rules", RULES)
 def test_sampled_decisions_equal_those_made_from_scratch(rules: str, tmp_path: Path) -> None:
-    point = {"nodes": 6, "deployments": 3, "replicas": 4, "running": 2, "rules": rules}
+    point: Point = {"nodes": 6, "deployments": 3, "replicas": 4, "running": 2, "rules": rules}
     found = measure(Case("simulate", "planner", point, seed=1), tmp_path)
     assert found.wrong == ()
     assert found.values["pods"] == 12
 
 
 def test_deciding_from_scratch_schedules_as_many(tmp_path: Path) -> None:
-    point = {"nodes": 6, "deployments": 3, "replicas": 4, "running": 2, "rules": "all"}
+    point: Point = {"nodes": 6, "deployments": 3, "replicas": 4, "running": 2, "rules": "all"}
     ours, theirs = (
         measure(Case("simulate", method, point, seed=1), tmp_path)
         for method in ("planner", "from scratch")

@@ -111,6 +111,19 @@ def test_results_go_to_stdout_and_progress_to_stderr(capsys: pytest.CaptureFixtu
     assert captured.err.startswith("read 12 nodes and 51 pods (")
 
 
+def test_a_name_in_an_error_gives_no_command_to_a_terminal_or_a_ci(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "cluster.json"
+    name = "x\n::error::pwned\x1b[31m"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": name, "metadata": {"name": name}}))
+    app.main(["inspect", "-f", str(file), name])
+    app.main(["explain", "-f", str(file), name])
+    lines = capsys.readouterr().err.splitlines()
+    assert any("pwned" in line for line in lines)
+    assert not any(line.strip().startswith("::") or "\x1b" in line for line in lines)
+
+
 def test_a_schema_is_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.main(["schema", "inspection"]) == 0
     assert json.loads(capsys.readouterr().out)["title"] == "Inspection"

@@ -3,10 +3,23 @@ from __future__ import annotations
 import io
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from planner.report.blocks import GAP, Paragraph, Table, markdown_text, plain_text, write_terminal
+from planner.report.blocks import (
+    GAP,
+    WIDTH,
+    Block,
+    Listing,
+    Paragraph,
+    Table,
+    plain_text,
+    shortened,
+    write_terminal,
+)
 
 TABLE = Table(("NAME", "COUNT"), (("web", "1"), ("a-long-name", "")), ("red", ""))
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=120)
 
 
 class Terminal(io.StringIO):
@@ -36,9 +49,45 @@ def test_paragraphs_wrap_at_80_columns_without_breaking_names() -> None:
     assert text == f"{name}\n  {name}\n  {name}\n"
 
 
-def test_markdown_escapes_what_would_split_a_cell() -> None:
-    table = Table(("A",), (("x|y",),))
-    assert markdown_text([Paragraph("Hi."), GAP, table]) == "Hi.\n\n| A |\n| --- |\n| x\\|y |\n"
+def test_a_name_loses_its_middle_and_a_sentence_its_end() -> None:
+    assert shortened("web-7d9f8b6c5d-x4v7p", 13) == "web-7...x4v7p"
+    assert shortened("no node has room for it", 13) == "no node ha..."
+
+
+def test_a_table_that_must_fit_shortens_its_widest_columns() -> None:
+    row = ("web-" + "x" * 90 + "-x4v7p", "scheduled", "node-" + "y" * 60)
+    fitted = plain_text([Table(("POD", "OUTCOME", "NODE"), (row,))], fit=True)
+    whole = plain_text([Table(("POD", "OUTCOME", "NODE"), (row,))])
+    assert max(map(len, fitted.splitlines())) == WIDTH
+    assert "x4v7p" in fitted
+    assert "scheduled" in fitted
+    assert row[0] in whole
+
+
+@given(rows=st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=3))
+def test_what_must_fit_fits_whatever_the_names(rows: list[tuple[str, str, str]]) -> None:
+    blocks: list[Block] = [
+        Table(("POD", "NODE", "WHY"), tuple(rows)),
+        Listing(tuple(("+", name, remark) for _, name, remark in rows)),
+        *(Paragraph(" ".join(row), indent=4) for row in rows),
+    ]
+    assert all(len(line) <= WIDTH for line in plain_text(blocks, fit=True).split("\n"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["\x1b[31mred", "a\nb", "a\r\x08", "\u202egnp", "\n::error::x", "  ::stop-commands::x", "##[x"],
+)
+def test_no_name_acts_on_a_terminal_or_gives_a_command_to_a_ci(name: str) -> None:
+    blocks: list[Block] = [
+        Table(("N",), ((name,),)),
+        Paragraph(name),
+        Listing((("+", name, name),)),
+    ]
+    text = plain_text(blocks)
+    assert all(char.isprintable() or char == "\n" for char in text)
+    assert not any(line.strip().startswith(("::", "##[")) for line in text.splitlines())
+    assert len(text.splitlines()) == 4
 
 
 def test_a_terminal_shows_colours(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,3 +108,14 @@ def test_markup_in_names_is_only_text(monkeypatch: pytest.MonkeyPatch) -> None:
     write_terminal([Paragraph("[bold]x[/bold] :smile:"), Table(("[a]",), (("[red]b",),))], stream)
     assert "[bold]x[/bold] :smile:" in stream.getvalue()
     assert "[red]b" in stream.getvalue()
+
+
+def test_a_terminal_narrower_than_80_columns_is_not_overrun(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("NO_COLOR", "1")
+    stream = Terminal()
+    table = Table(("POD", "NODE"), (("web-" * 20, "n" * 30),))
+    write_terminal([Paragraph("word " * 20), table], stream, fit=True)
+    assert all(len(line) <= 48 for line in stream.getvalue().splitlines())

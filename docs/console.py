@@ -1,0 +1,110 @@
+"""Runs what the pages of docs/ show, so that they can't say what is no longer so.
+
+In a ```console block a line that begins with `$ planner` is run as it stands, in a folder of the
+page's own, and what follows is what it prints; a line `...` stands for any number of lines. `$ echo
+$?` shows the last exit code. A block whose first line has a file name (```yaml web.yaml) is written
+there first. Commands for other programs stand in ```sh blocks, which are only read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from planner.cli.app import main
+
+FOLDER = Path(__file__).parent
+BLOCK = re.compile(
+    r"^```(?P<language>\w+)(?: (?P<file>\S+))?\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+
+
+def pages() -> list[Path]:
+    """Every page, in the order of names; docs.reference_pages makes those of the reference."""
+    found = FOLDER.rglob("*.md")
+    return sorted(page for page in found if page.parent.name != "reference")
+
+
+@dataclass
+class Shell:
+    """Runs commands one after the other and remembers how the last one ended."""
+
+    code: int = 0
+
+    def run(self, command: str) -> str:
+        """What the command prints, on stdout and stderr together."""
+        program, *arguments = shlex.split(command.replace("\\\n", " "))
+        if (program, arguments) == ("echo", ["$?"]):
+            return f"{self.code}\n"
+        if program != "planner":
+            raise ValueError(f"only planner is run, and this is {program}")
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            self.code = main(arguments)
+        return printed.getvalue()
+
+
+def rerun(text: str) -> str:
+    """The page with what its commands print now; what is still right stays as it is."""
+    shell = Shell()
+
+    def block(found: re.Match[str]) -> str:
+        if found["file"]:
+            path = Path(found["file"])
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(found["text"], encoding="utf-8")
+        if found["language"] != "console":
+            return found[0]
+        parts = (f"$ {command}\n{_shown(shell, command, told)}" for command, told in _steps(found))
+        return f"```console\n{''.join(parts)}```"
+
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), _no_ci():
+        return BLOCK.sub(block, text)
+
+
+def _shown(shell: Shell, command: str, told: str) -> str:
+    printed = shell.run(command)
+    return told if matches(told, printed) else printed
+
+
+def _steps(found: re.Match[str]) -> Iterator[tuple[str, str]]:
+    """Every command with what is said to follow it."""
+    for part in re.split(r"^\$ ", found["text"], flags=re.MULTILINE)[1:]:
+        whole = re.match(r"(?:[^\n]*\\\n)*[^\n]*\n?", part)
+        command = whole[0] if whole else ""
+        yield command.rstrip("\n"), part[len(command) :]
+
+
+def matches(told: str, printed: str) -> bool:
+    """Whether the text is the one told, with any lines in the place of `...`."""
+    pieces = [re.escape(piece) for piece in re.split(r"^\.\.\.\n", told, flags=re.MULTILINE)]
+    return re.fullmatch(r"(?:.*\n)*?".join(pieces), printed) is not None
+
+
+@contextlib.contextmanager
+def _no_ci() -> Iterator[None]:
+    """Pages are not written for the CI that tests them."""
+    kept = os.environ.pop("GITHUB_STEP_SUMMARY", None)
+    try:
+        yield
+    finally:
+        if kept is not None:
+            os.environ["GITHUB_STEP_SUMMARY"] = kept
+
+
+def write() -> None:
+    """Put into every page what its commands print now."""
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        page.write_text(rerun(text), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

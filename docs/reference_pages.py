@@ -1,0 +1,181 @@
+"""Writes docs/reference/ from the command line itself and from the JSON Schemas.
+
+`make docs` runs it; a test fails while a page is not what this would write.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from models.documents import DOCUMENTS, json_schema
+from planner.cli.app import COMMANDS, application
+from planner.report.ci.rules import RULES
+from planner.report.markdown import escape
+
+FOLDER = Path(__file__).parent / "reference"
+GENERATED = "<!-- Written by `make docs`; changes here are lost. -->"
+EXIT_CODES = {
+    0: "Done, and nothing is wrong.",
+    1: "Bad input or a failure; stderr says what and where.",
+    2: "The command line can't mean what it says.",
+    3: "A negative answer: see each command.",
+    4: "Undecided within the limit: the result is complete and checked, but not proven.",
+    130: "Interrupted by Ctrl-C; `solve` and `evict` still write the best plan they have.",
+    141: "Nobody reads the result any more, as in `planner ... | head`.",
+}
+Json = Mapping[str, Any]
+
+
+def pages() -> dict[str, str]:
+    """Every file below docs/reference/, by its name."""
+    found = {"commands.md": _commands(), "documents.md": _documents()}
+    found["exit-codes.md"] = _exit_codes()
+    found["findings.md"] = _findings()
+    for kind in DOCUMENTS:
+        found[f"{kind}.schema.json"] = json.dumps(json_schema(kind), indent=2) + "\n"
+    return found
+
+
+def _page(title: str, *parts: str) -> str:
+    return "\n\n".join((GENERATED, f"# {title}", *parts)) + "\n"
+
+
+def _table(header: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
+    lines = (header, ("---",) * len(header), *rows)
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    """Our own words, which may have code in them."""
+    return text.replace("|", "\\|")
+
+
+# Commands
+
+
+def _commands() -> str:
+    group: Any = typer.main.get_command(application(COMMANDS))
+    listed = "\n".join(f"- [`planner {name}`](#planner-{name})" for name in group.commands)
+    return _page("Commands", listed, *(_command(name, c) for name, c in group.commands.items()))
+
+
+def _command(name: str, command: Any) -> str:
+    group = typer.main.get_command(application(COMMANDS))
+    outer = group.make_context("planner", [], resilient_parsing=True)
+    context = command.make_context(name, [], parent=outer, resilient_parsing=True)
+    text, _, examples = (command.help or "").partition("\b")
+    usage = " ".join(command.collect_usage_pieces(context))
+    parts = [f"## planner {name}", f"`planner {name} {usage}`", _paragraphs(text)]
+    if examples.strip():
+        lines = "\n".join(line.strip() for line in examples.strip().splitlines())
+        parts.append(f"```sh\n{lines}\n```")
+    records = (parameter.get_help_record(context) for parameter in command.get_params(context))
+    rows = ((escape.code(record[0]), _cell(record[1])) for record in records if record)
+    parts.append(_table(("option", "meaning"), rows))
+    return "\n\n".join(parts)
+
+
+def _paragraphs(text: str) -> str:
+    found = re.split(r"\n\s*\n", text.strip())
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in found)
+
+
+def _exit_codes() -> str:
+    rows = ((str(code), _cell(text)) for code, text in EXIT_CODES.items())
+    parts = [_table(("code", "meaning"), rows), "What 3 and 4 mean, command by command:"]
+    group: Any = typer.main.get_command(application(COMMANDS))
+    meanings: list[str] = []
+    for name, command in group.commands.items():
+        text = " ".join((command.help or "").partition("\b")[0].split())
+        said = re.search(r"Exit code .*?\.(?= |$)", text)
+        own = said[0] if said else "Always 0, unless something went wrong."
+        meanings.append(f"- `planner {name}`: {own}")
+    return _page("Exit codes", *parts, "\n".join(meanings))
+
+
+# Documents
+
+
+def _documents() -> str:
+    intro = (
+        "What `-o json` and `-o yaml` write. Every document has `apiVersion: planner/v1` and its "
+        "`kind`; `planner schema KIND` prints the JSON Schema, which also stands beside this page."
+    )
+    return _page("Documents", intro, *map(_document, DOCUMENTS))
+
+
+def _document(kind: str) -> str:
+    schema = json_schema(kind)
+    parts = [f"## {kind}", f"[{kind}.schema.json]({kind}.schema.json)", _model(schema)]
+    for name, model in sorted(schema.get("$defs", {}).items()):
+        parts.extend((f"### {kind}: {name}", _model(model)))
+    return "\n\n".join(parts)
+
+
+def _model(model: Json) -> str:
+    parts = [_paragraphs(model.get("description", ""))]
+    rows = (
+        (escape.code(name), _cell(_type(field)), "if known" if _absent(field) else "always")
+        for name, field in model.get("properties", {}).items()
+    )
+    if model.get("properties"):
+        parts.append(_table(("field", "type", "present"), rows))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _absent(field: Json) -> bool:
+    """What has no value is left out of the document."""
+    return any(each.get("type") == "null" for each in field.get("anyOf", ()))
+
+
+def _type(field: Json) -> str:
+    """`list of Step`, `integer or null`, `"max" or "min"`."""
+    if "$ref" in field:
+        return str(field["$ref"]).rpartition("/")[2]
+    if "anyOf" in field:
+        return " or ".join(_type(each) for each in field["anyOf"] if each.get("type") != "null")
+    if "const" in field:
+        return json.dumps(field["const"])
+    if "enum" in field:
+        return " or ".join(map(json.dumps, field["enum"]))
+    if field.get("type") == "array":
+        return f"list of {_type(field['items'])}" if field.get("items") else "list"
+    if field.get("type") == "object":
+        values = field.get("additionalProperties")
+        return f"map of {_type(values)}" if isinstance(values, dict) else "map"
+    return str(field.get("type", "any"))
+
+
+# Findings
+
+
+def _findings() -> str:
+    intro = (
+        "What `-o github`, `-o junit` and `-o sarif` report. A finding has one of these ids; in "
+        "SARIF they are the rules."
+    )
+    rows = (
+        (escape.code(rule), _cell(text.short), _cell(text.help)) for rule, text in RULES.items()
+    )
+    return _page("Findings", intro, _table(("id", "meaning", "what to do"), rows))
+
+
+def write() -> None:
+    """Write every page, and remove what is no page any more."""
+    FOLDER.mkdir(exist_ok=True)
+    found = pages()
+    for file in FOLDER.iterdir():
+        if file.name not in found:
+            file.unlink()
+    for name, text in found.items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,1 @@
+"""Results for machines that judge changes: GitHub annotations, JUnit and SARIF."""

@@ -1,0 +1,235 @@
+"""Documents as checks: one per pod, workload, constraint or placement, whatever is judged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from models.base import Document
+from models.diagnosis import ConflictFact, Diagnosis, Verdict
+from models.evictions import EvictionPlan
+from models.fleet_decision import FleetDecision, FleetDecisionList, FleetVerdict
+from models.inspection import Inspection, SpreadViolation
+from models.plan import Plan, PlanViolation
+from models.simulation import SimulatedPod, Simulation
+from planner.cluster.owners import SHORT
+from planner.report import evict_table, explain_table, fleet_table, plan_proof
+from planner.report.blocks import plain_text
+from planner.report.ci.findings import Check, Finding, Level, Spot, pod_spot
+from planner.report.ci.rules import RuleId
+from planner.report.wording import count_of, short_key, short_name
+from planner.sources.locations import ObjectName
+
+_VERDICTS: Mapping[Verdict, tuple[RuleId, Level]] = {
+    "impossible": ("pod-impossible", "error"),
+    "stuck": ("pod-stuck", "error"),
+    "undecided": ("pod-undecided", "warning"),
+}
+_FLEET: Mapping[FleetVerdict, tuple[RuleId, Level]] = {
+    "deadlock": ("fleet-deadlock", "error"),
+    "impossible": ("fleet-impossible", "error"),
+    "undecided": ("fleet-undecided", "warning"),
+}
+
+_WORKLOAD = re.compile(r"(?P<kind>[A-Z]\w*) (?P<namespace>[^/\s]+)/(?P<name>\S+)")
+"""`Deployment default/web`."""
+
+
+def checks_of(document: Document) -> tuple[Check, ...]:
+    """Everything that the document judges, in its order."""
+    match document:
+        case Diagnosis():
+            return tuple(map(_explained, document.parts or (document,)))
+        case Simulation():
+            return tuple(map(_simulated, document.pods))
+        case Plan():
+            return tuple(_planned(document))
+        case EvictionPlan():
+            return tuple(_evicted(document))
+        case Inspection():
+            return tuple(_inspected(document))
+        case FleetDecision():
+            return tuple(_decided(document))
+        case FleetDecisionList():
+            return tuple(check for each in document.items for check in _decided(each))
+        case _:
+            raise TypeError(f"{type(document).__name__} has no checks")
+
+
+# explain
+
+
+def _explained(document: Diagnosis) -> Check:
+    """A workload, or several that are judged together."""
+    namespace = document.targets[0].partition("/")[0] if document.targets else ""
+    name = " and ".join(dict.fromkeys(document.workloads))
+    if document.verdict == "gated":
+        return Check(namespace, name, skipped=document.headline)
+    if document.verdict not in _VERDICTS:
+        return Check(namespace, name)
+    rule, level = _VERDICTS[document.verdict]
+    title = f"{document.verdict}: {document.headline}"
+    text = plain_text(explain_table.blocks(document, wide=False))
+    return Check(namespace, name, (Finding(rule, level, title, text, _conflict_spots(document)),))
+
+
+def _conflict_spots(document: Diagnosis) -> tuple[Spot, ...]:
+    """The fields of the first conflict, rules before numbers of pods; else the pod itself."""
+    facts = document.conflicts[0].constraints if document.conflicts else ()
+    ordered = sorted(facts, key=lambda fact: fact.kind == "replicas")
+    found = [spot for fact in ordered if (spot := _fact_spot(document, fact)) is not None]
+    namespace, _, pod = document.targets[0].partition("/")
+    return tuple(dict.fromkeys(found)) or (pod_spot(namespace, document.workloads[0], pod),)
+
+
+def _fact_spot(document: Diagnosis, fact: ConflictFact) -> Spot | None:
+    """A waiting pod's rule stands in its template; what nodes lack stands in no manifest."""
+    if fact.object in document.targets:
+        namespace, _, pod = fact.object.partition("/")
+        return pod_spot(namespace, document.workloads[0], pod, fact.field)
+    workload = _WORKLOAD.fullmatch(fact.object)
+    if workload is None:
+        return None
+    name = ObjectName(workload["kind"], workload["namespace"], workload["name"])
+    if fact.kind == "replicas":
+        return Spot(name, fact.field)
+    short = f"{SHORT.get(name.kind, name.kind)}/{name.name}"
+    return pod_spot(name.namespace, short, "", fact.field)
+
+
+# simulate
+
+
+def _simulated(pod: SimulatedPod) -> Check:
+    namespace, _, name = pod.pod.partition("/")
+    said = pod.event_message or pod.message or ""
+    if pod.outcome == "gated":
+        return Check(namespace, name, skipped=said)
+    if pod.outcome == "scheduled":
+        return Check(namespace, name)
+    workload = pod.workload.partition("/")[2]
+    title = f"kube-scheduler finds no node for {name} of {workload}"
+    spot = pod_spot(namespace, workload, name)
+    return Check(namespace, name, (Finding("pod-unschedulable", "error", title, said, (spot,)),))
+
+
+# solve
+
+
+def _planned(document: Plan) -> Iterator[Check]:
+    """Every workload, then the proof."""
+    found: dict[tuple[str, str], list[Finding]] = {
+        (each.namespace, each.workload): [] for each in document.workloads
+    }
+    for pod in document.unplaced:
+        namespace, _, name = pod.pod.partition("/")
+        title = f"{name} of {pod.workload} can't be placed"
+        spot = pod_spot(namespace, pod.workload, name)
+        finding = Finding("pod-unplaced", "error", title, pod.diagnosis, (spot,))
+        found.setdefault((namespace, pod.workload), []).append(finding)
+    for violation in document.broken or document.violations:
+        key = (_namespace(violation), violation.workload)
+        found.setdefault(key, []).append(_broken(violation))
+    for (namespace, workload), findings in found.items():
+        yield Check(namespace, workload, tuple(findings))
+    yield Check("plan", "is proven", tuple(_unproven(document)))
+
+
+def _unproven(document: Plan) -> Iterator[Finding]:
+    if document.status == "optimal":
+        return
+    level: Level = "error" if document.status == "infeasible" else "warning"
+    text = plan_proof.proof(document).text
+    yield Finding("plan-not-proven", level, f"The plan is {document.status}", text, ())
+
+
+def _namespace(violation: PlanViolation) -> str:
+    return violation.pods[0].partition("/")[0] if violation.pods else "default"
+
+
+def _broken(violation: PlanViolation) -> Finding:
+    domain = f" in {violation.domain}" if violation.domain else ""
+    title = f"{violation.constraint} is broken{domain}"
+    counts = f"{count_of(violation.count, 'pod')}, allowed {violation.allowed}"
+    if violation.minimum is not None:
+        counts += f" (minimum {violation.minimum})"
+    remedy = f" {violation.remedy} would make it legal." if violation.remedy else ""
+    pod = violation.pods[0].partition("/")[2] if violation.pods else ""
+    spot = pod_spot(_namespace(violation), violation.workload, pod, violation.field)
+    return Finding("rule-broken", "error", title, f"{title}: {counts}.{remedy}", (spot,))
+
+
+# evict
+
+
+def _evicted(document: EvictionPlan) -> Iterator[Check]:
+    """Every rule that is broken before or after, then whether ties matter."""
+    left: dict[tuple[str, str], list[Finding]] = {}
+    for violation in (*document.before.violations, *document.after.violations):
+        left.setdefault((_namespace(violation), violation.constraint), [])
+    for violation in document.after.violations:
+        left[_namespace(violation), violation.constraint].append(_broken(violation))
+    for (namespace, constraint), findings in left.items():
+        yield Check(namespace, constraint, tuple(findings))
+    yield Check("evictions", "converge", tuple(_diverging(document)))
+
+
+def _diverging(document: EvictionPlan) -> Iterator[Finding]:
+    if not document.converges:
+        text = plain_text(evict_table.blocks(document, wide=False))
+        title = "The evictions don't converge under every tie"
+        yield Finding("evictions-not-converging", "warning", title, text, ())
+
+
+# inspect
+
+
+def _inspected(document: Inspection) -> Iterator[Check]:
+    """Every workload; its own hard spread constraints are what it is judged by."""
+    found: dict[tuple[str, str], list[Finding]] = {
+        (each.namespace, short_name(each)): [] for each in document.workloads
+    }
+    for violation in document.spread.violations:
+        for workload in violation.workloads:
+            key = (workload.namespace, short_name(workload))
+            found.setdefault(key, []).append(_unsteady(violation, *key))
+    for (namespace, name), findings in found.items():
+        yield Check(namespace, name, tuple(findings))
+
+
+def _unsteady(violation: SpreadViolation, namespace: str, workload: str) -> Finding:
+    key = short_key(violation.topology_key)
+    counts = ", ".join(f"{domain.domain} {domain.count}" for domain in violation.domains)
+    title = f"{workload} is not steady over {key}: excess {violation.excess}"
+    limit = violation.minimum + violation.max_skew
+    text = f"{title}. Matching pods: {counts}; at most {limit} (maxSkew {violation.max_skew})."
+    spot = pod_spot(namespace, workload, "", violation.field)
+    return Finding("rule-broken", "warning", title, text, (spot,))
+
+
+# fleet
+
+
+def _decided(document: FleetDecision) -> Iterator[Check]:
+    """The number of clusters, then every constraint."""
+    namespace, _, name = document.placement.rpartition("/")
+    object_name = ObjectName(document.placement_kind, namespace, name)
+    group = f"{document.placement_kind}/{document.placement}"
+    text = plain_text(fleet_table.blocks(document, wide=False))
+    findings: list[Finding] = []
+    if document.verdict in _FLEET:
+        rule, level = _FLEET[document.verdict]
+        fields = fleet_table.fields(document)
+        spots = tuple(Spot(object_name, field) for field in fields)
+        findings.append(Finding(rule, level, document.headline, text, spots))
+    yield Check(group, "clusters", tuple(findings))
+    for constraint in document.constraints:
+        broken = not constraint.holds and constraint.when_unsatisfiable == "DoNotSchedule"
+        title = f"the skew over {constraint.topology_key} is {constraint.skew}"
+        title += f" (maxSkew {constraint.max_skew})"
+        counts = ", ".join(f"{each.domain} {each.picked}" for each in constraint.domains)
+        told = f"{title}. Picked clusters: {counts}."
+        spot = Spot(object_name, constraint.field)
+        finding = Finding("fleet-constraint-broken", "error", title, told, (spot,))
+        name = f"{short_key(constraint.topology_key)} spread"
+        yield Check(group, name, (finding,) if broken else ())

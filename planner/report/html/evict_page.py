@@ -1,0 +1,176 @@
+"""The report of `planner evict`: what to evict, where kube-scheduler then puts it, how sure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from models.evictions import EvictionPlan, LikeDescheduler
+from planner.cluster import Cluster
+from planner.cluster.topology import IntArray
+from planner.evictions.goals import aim_of
+from planner.evictions.trial import Manner, Trial, WavePlan
+from planner.planning.budgets import allowances
+from planner.report import evict_table
+from planner.report.blocks import Paragraph, Table, plain_text
+from planner.report.html.cluster_map import cluster_map
+from planner.report.html.map_view import Tone
+from planner.report.html.names import Index
+from planner.report.html.spread_charts import situation, spread_section, uneven_workloads
+from planner.report.html.story import Story, descheduler_story, eviction_story
+from planner.report.html.view import Badge, Fact, Page, Row, Section, TableSection, TextSection
+from planner.report.html.words import words
+from planner.report.wording import count_of, name_some
+from planner.scheduler.profile import Profile
+
+
+def evict_page(cluster: Cluster, document: EvictionPlan, profile: Profile) -> Page:
+    """The evictions over the cluster that they are for."""
+    like = document.like_descheduler
+    if like is not None:
+        story = descheduler_story(cluster, like)
+    else:
+        story = eviction_story(cluster, document, _places(cluster, document, profile))
+    index = Index(cluster)
+    uneven, left = uneven_workloads(story)
+    text = [
+        each.text
+        for each in evict_table.blocks(document, wide=False)
+        if isinstance(each, Paragraph)
+    ]
+    return Page(
+        command="planner evict",
+        badge=_badge(document),
+        headline=text[0],
+        lead=tuple(said for said in (situation(story), *text[1:2]) if said),
+        facts=tuple(_facts(document, uneven, left)),
+        sections=tuple(_sections(story, document, index)),
+        names=index.names,
+        words=words("evict", "excess", "wave", "converges", "maxSkew", "domain"),
+        notices=tuple(notice.text for notice in document.notices),
+    )
+
+
+def _places(cluster: Cluster, document: EvictionPlan, profile: Profile) -> tuple[IntArray, ...]:
+    """Where pods are after each wave if kube-scheduler breaks ties by name, as planned."""
+    nodes, pods = cluster.node_index, cluster.pod_index
+    drained = tuple(nodes[name] for name in document.options.nodes)
+    real = aim_of(cluster, (), drained).real
+    waves = [
+        WavePlan(
+            tuple(pods[pod] for pod in wave.evictions),
+            tuple(nodes[name] for name in wave.cordon),
+            wave.hold,
+        )
+        for wave in document.waves
+    ]
+    evicted = [pod for wave in waves for pod in wave.evictions]
+    trial = Trial(real, profile, allowances(real), evicted)
+    return trial.run(waves, Manner(seed=0), unlimited=True).after
+
+
+def _badge(document: EvictionPlan) -> Badge:
+    if document.like_descheduler is not None:
+        return Badge("What the descheduler would do", "")
+    if not document.evictions:
+        return Badge("Nothing to evict", "warn" if document.after.excess else "good")
+    if document.converges:
+        return Badge("Converges, tried in every tie seed", "good")
+    return Badge("Depends on ties", "warn")
+
+
+def _facts(document: EvictionPlan, uneven: int, left: int) -> Iterator[Fact]:
+    like = document.like_descheduler
+    if like is None:
+        yield Fact(f"{len(document.evictions):,}", f"of {document.pods:,} pods are evicted")
+        yield Fact(str(len(document.waves)), "wave" if len(document.waves) == 1 else "waves")
+    else:
+        evicted = sum(len(each.evictions) for each in like.rounds)
+        yield Fact(str(evicted), "evictions")
+        yield Fact(str(len(like.rounds)), "rounds")
+    if uneven or left:
+        yield Fact(f"{uneven:,} → {left:,}", "workloads are uneven", "bad" if left else "good")
+    before, after = document.before, document.after
+    if before.excess or after.excess:
+        tone: Tone = "bad" if after.excess else "good"
+        yield Fact(f"{before.excess:,} → {after.excess:,}", "pods in excess", tone)
+    if before.pending or after.pending:
+        tone = "bad" if after.pending else "good"
+        yield Fact(f"{before.pending} → {after.pending}", "pods pending", tone)
+    if document.evictions and like is None:
+        seen, seeds = document.convergence, document.checked_seeds
+        well = min(seen.gone, seen.terminating)
+        yield Fact(f"{well} of {seeds}", "tie seeds end well", "good" if well == seeds else "warn")
+
+
+def _sections(story: Story, document: EvictionPlan, index: Index) -> Iterator[Section]:
+    note = (
+        "Where kube-scheduler puts the new pods if it breaks ties by name." if story.stages else ""
+    )
+    yield cluster_map(story, note)
+    charts = spread_section(story)
+    if charts is not None:
+        yield charts
+    if document.like_descheduler is not None:
+        yield _rounds(document.like_descheduler, index)
+    elif document.evictions:
+        yield _evictions(document, index)
+    if document.protected:
+        rows = (
+            index.row((index.pod(pod.pod), pod.node, pod.reason), pod.pod, [pod.node])
+            for pod in document.protected
+        )
+        yield TableSection("Not evictable", "", ("Pod", "Node", "Why"), tuple(rows))
+    yield from _comparison(document)
+    text = plain_text(evict_table.blocks(document, wide=True))
+    yield TextSection("The same as text", (text,), code=True, folded=True)
+
+
+def _evictions(document: EvictionPlan, index: Index) -> TableSection:
+    rows = []
+    for wave in document.waves:
+        for verb, nodes in (
+            ("cordon and empty", wave.drain),
+            ("cordon for this wave", wave.cordon),
+        ):
+            if nodes:
+                cells = (str(wave.number), "", verb, name_some(nodes), "")
+                rows.append(Row(cells, None, index.nodes(nodes), "", wave.number))
+        for each in document.evictions:
+            if each.wave == wave.number:
+                expected = name_some(each.expected_nodes) or "waits"
+                cells = (str(each.wave), index.pod(each.pod), each.node, expected, each.reason)
+                nodes = (each.node, *each.expected_nodes)
+                rows.append(index.row(cells, each.pod, nodes, step=each.wave))
+    header = ("Wave", "Evict", "From", "Expected on", "Why")
+    note = "kube-scheduler chooses: every node that it may take is named."
+    return TableSection("The evictions", note, header, tuple(rows), frozenset({0}))
+
+
+def _rounds(like: LikeDescheduler, index: Index) -> TableSection:
+    rows = []
+    for each in like.rounds:
+        for eviction in each.evictions:
+            back = eviction.target or ("waits" if eviction.comes_back else "does not come back")
+            pod = index.pod(eviction.pod)
+            cells = (str(each.number), pod, eviction.from_, back, eviction.strategy)
+            nodes = (eviction.from_, eviction.target)
+            rows.append(index.row(cells, eviction.pod, nodes, step=each.number))
+    header = ("Round", "Evicts", "From", "Comes back on", "Strategy")
+    return TableSection("The descheduler's rounds", "", header, tuple(rows), frozenset({0}))
+
+
+def _comparison(document: EvictionPlan) -> Iterator[Section]:
+    """Beside the descheduler's strategies, as the text has it."""
+    if not document.baselines:
+        return
+    blocks = evict_table.comparison(document)
+    for block in blocks:
+        if isinstance(block, Table):
+            header = tuple(name.capitalize() for name in block.header)
+            rows = tuple(
+                Row(tuple(cell.strip() for cell in row), tone="bad" if style == "red" else "")
+                for row, style in zip(block.rows, block.styles, strict=True)
+            )
+            said = [each.text for each in blocks if isinstance(each, Paragraph)]
+            note = f"On the same cluster, {count_of(len(rows), 'way')} compared. " + " ".join(said)
+            yield TableSection("Beside the descheduler", note, header, rows, frozenset({1, 2, 3}))

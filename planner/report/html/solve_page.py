@@ -1,0 +1,187 @@
+"""The report of `planner solve`: what moves, why that is enough, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from models.plan import Plan, PlanViolation, Step
+from planner.cluster import Cluster
+from planner.report import plan_table
+from planner.report.blocks import Paragraph, plain_text
+from planner.report.html.cluster_map import cluster_map
+from planner.report.html.map_view import Tone
+from planner.report.html.names import Index
+from planner.report.html.spread_charts import situation, spread_section, uneven_workloads
+from planner.report.html.story import Story, plan_story
+from planner.report.html.view import Badge, Fact, Page, Row, Section, TableSection, TextSection
+from planner.report.html.words import many, words
+from planner.report.plan_checks import checks
+from planner.report.plan_next import hints
+from planner.report.plan_proof import proof
+from planner.report.wording import count_of
+
+WIDE = 500
+"""Up to so many placements the text names each."""
+BADGES: dict[str, Badge] = {
+    "optimal": Badge("Optimal, proven", "good"),
+    "feasible": Badge("Feasible, not proven best", "warn"),
+    "infeasible": Badge("Infeasible", "bad"),
+    "unknown": Badge("Undecided", "bad"),
+}
+VIOLATIONS = ("Rule", "Where", "Pods", "Allowed", "To make it legal")
+
+
+def solve_page(cluster: Cluster, plan: Plan) -> Page:
+    """The plan over the cluster that it is for."""
+    story, index = plan_story(cluster, plan), Index(cluster)
+    uneven, left = uneven_workloads(story)
+    return Page(
+        command="planner solve",
+        badge=BADGES[plan.status],
+        headline=headline(plan, uneven, left),
+        lead=tuple(text for text in (situation(story), proof(plan).text) if text),
+        facts=tuple(_facts(cluster, plan, uneven, left)),
+        sections=tuple(_sections(story, plan, index)),
+        names=index.names,
+        words=words("excess", "wave", "maxSkew", "domain", "budget"),
+        notices=tuple(notice.text for notice in plan.notices),
+    )
+
+
+def headline(plan: Plan, uneven: int, left: int) -> str:
+    """What to do and what it gives, in one sentence."""
+    moved = sum(placement.from_ is not None for placement in plan.placements)
+    placed = len(plan.placements) - moved
+    acts = []
+    if placed:
+        acts.append(f"place {many(placed, 'waiting pod')}")
+    if moved:
+        acts.append(f"move {many(moved, 'running pod')}")
+    if plan.displaced:
+        acts.append(f"let {many(len(plan.displaced), 'pod')} of lower priority give way")
+    text = " and ".join(acts) or "nothing to do"
+    if moved and len(plan.waves) > 1:
+        text += f" in {len(plan.waves)} waves"
+    return f"{text[0].upper()}{text[1:]}{_outcome(plan, uneven, left, bool(acts))}."
+
+
+def _outcome(plan: Plan, uneven: int, left: int, acts: bool) -> str:
+    broken = ""
+    if plan.broken:
+        rules = len({violation.constraint for violation in plan.broken})
+        broken = f"; {count_of(rules, 'rule is', 'rules are')} broken for that"
+    if plan.unplaced:
+        pods = many(len(plan.unplaced), "pod")
+        still = " still" if acts else ""
+        return f"{broken}; {pods}{still} can't run"
+    if plan.broken:
+        return broken
+    if uneven and not left:
+        subject = "1 uneven workload is" if uneven == 1 else f"all {uneven:,} uneven workloads are"
+        return f", and {subject} spread as their rules ask" if acts else ""
+    if plan.violations:
+        return f"; {count_of(len(plan.violations), 'rule stays', 'rules stay')} broken"
+    return ": every rule holds" if not acts else ", and every rule holds"
+
+
+def _facts(cluster: Cluster, plan: Plan, uneven: int, left: int) -> Iterator[Fact]:
+    moved = sum(placement.from_ is not None for placement in plan.placements)
+    placed = len(plan.placements) - moved
+    if moved or plan.options.rebalance:
+        yield Fact(f"{moved:,}", f"of {len(cluster.running):,} running pods move")
+    if placed or plan.unplaced:
+        total = placed + len(plan.unplaced)
+        tone: Tone = "bad" if plan.unplaced else "good"
+        yield Fact(f"{placed:,} of {total:,}", "waiting pods get a node", tone)
+    if plan.waves:
+        yield Fact(str(len(plan.waves)), "wave" if len(plan.waves) == 1 else "waves, one by one")
+    if plan.broken:
+        yield Fact(f"{len(plan.broken):,}", "rules broken on purpose", "warn")
+        return
+    if uneven or left:
+        yield Fact(f"{uneven:,} → {left:,}", "workloads are uneven", "bad" if left else "good")
+    if plan.excess_before or plan.excess_after:
+        tone = "bad" if plan.excess_after else "good"
+        yield Fact(f"{plan.excess_before:,} → {plan.excess_after:,}", "pods in excess", tone)
+
+
+def _sections(story: Story, plan: Plan, index: Index) -> Iterator[Section]:
+    yield cluster_map(story)
+    charts = spread_section(story)
+    if charts is not None:
+        yield charts
+    rows = tuple(_steps(plan, index))
+    if rows:
+        header = ("Wave", "Step", "Pod", "From", "To", "Why")
+        yield TableSection("The plan, step by step", "", header, rows, frozenset({0}))
+    yield from _unplaced(plan, index)
+    if plan.broken:
+        yield TableSection(
+            "Rules that the plan breaks",
+            "--relax breaks as little as places everything; kube-scheduler refuses these pods "
+            "until the rules are changed.",
+            VIOLATIONS,
+            tuple(map(_violation, plan.broken)),
+            frozenset({2, 3}),
+        )
+    elif plan.violations:
+        yield TableSection(
+            "Rules that stay broken",
+            "",
+            VIOLATIONS,
+            tuple(map(_violation, plan.violations)),
+            frozenset({2, 3}),
+        )
+    said = [
+        block.text.strip()
+        for block in (*checks(plan), *hints(plan))
+        if isinstance(block, Paragraph)
+    ]
+    if said:
+        yield TextSection("How sure this is", tuple(said))
+    text = plain_text(plan_table.blocks(plan, wide=len(plan.placements) <= WIDE))
+    yield TextSection("The same as text", (text,), code=True, folded=True)
+
+
+def _steps(plan: Plan, index: Index) -> Iterator[Row]:
+    reasons = {placement.pod: placement.reason for placement in plan.placements}
+    for number, wave in enumerate(plan.waves, start=1):
+        for step in wave.steps:
+            yield _step(number, step, reasons, index)
+
+
+def _step(number: int, step: Step, reasons: dict[str, str], index: Index) -> Row:
+    if step.pod is None:
+        cordon = (str(number), str(step.action), "", step.node or "", "", "")
+        return Row(cordon, None, index.nodes([step.node]), "", number)
+    why = reasons.get(step.pod, "") if step.action != "evict" else ""
+    source = step.from_ if step.action == "move" else step.node if step.action == "evict" else ""
+    target = step.to if step.action == "move" else step.node if step.action == "place" else ""
+    cells = (str(number), str(step.action), index.pod(step.pod), source or "", target or "", why)
+    return index.row(cells, step.pod, [step.from_, step.to, step.node], step=number)
+
+
+def _unplaced(plan: Plan, index: Index) -> Iterator[Section]:
+    groups = (
+        ("Pods that can't be placed", plan.unplaced),
+        ("Pods that give way", plan.displaced),
+        ("Left aside", plan.left_aside),
+    )
+    for title, pods in groups:
+        if pods:
+            rows = (
+                index.row((index.pod(pod.pod), pod.workload, pod.diagnosis), pod.pod)
+                for pod in pods
+            )
+            yield TableSection(title, "", ("Pod", "Workload", "Why"), tuple(rows))
+
+
+def _violation(violation: PlanViolation) -> Row:
+    cells = (
+        violation.constraint,
+        violation.domain,
+        str(violation.count),
+        str(violation.allowed),
+        violation.remedy or "",
+    )
+    return Row(cells, tone="bad")

@@ -1,0 +1,1 @@
+"""Results as Markdown, for pull requests and chat."""

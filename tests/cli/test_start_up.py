@@ -1,0 +1,72 @@
+"""What a command imports, and that Ctrl-C is answered while it does."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOLVERS = {"ortools", "ortools.math_opt", "networkx", "pandas"}
+RARE = {"models.descheduler_policy", "models.fleet", "models.member_cluster"}
+
+LOADED = """
+import io, json, sys
+from planner.cli.app import main
+out, sys.stdout = sys.stdout, io.StringIO()
+code = main(sys.argv[1:])
+json.dump([code, sorted(sys.modules)], out)
+"""
+
+STRUCK = """
+import signal, sys
+place = sys.argv.pop(1)
+class Strike:
+    def find_spec(self, name, path=None, target=None):
+        if name == place:
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Strike())
+from planner.__main__ import main
+sys.exit(main())
+"""
+
+
+def python(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", script, *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "unneeded"),
+    [
+        ("inspect --example zone-outage", 0, {*SOLVERS, *RARE, "yaml", "models.scheduler_config"}),
+        ("simulate --example zone-outage", 0, {*SOLVERS, *RARE, "yaml"}),
+        ("explain --example docs-conflicting-constraints mypod", 3, {*SOLVERS, *RARE}),
+        ("solve --example zone-outage --rebalance", 0, {*SOLVERS - {"ortools"}, *RARE, "yaml"}),
+        ("fleet --example fleet-groups", 0, {*SOLVERS - {"ortools"}, "models.descheduler_policy"}),
+    ],
+)
+def test_a_command_imports_only_what_it_needs(command: str, code: int, unneeded: set[str]) -> None:
+    result = python(LOADED, *command.split())
+    assert result.returncode == 0, result.stderr
+    exit_code, loaded = json.loads(result.stdout)
+    assert exit_code == code
+    assert unneeded.intersection(loaded) == set()
+
+
+@pytest.mark.parametrize(
+    "place", ["typer", "models.pod", "ortools.sat.python.cp_model", "planner.report.plan_table"]
+)
+def test_ctrl_c_during_an_import_ends_planner(place: str) -> None:
+    result = python(STRUCK, place, "solve", "--example", "zone-outage", "--rebalance")
+    assert (result.returncode, result.stdout, result.stderr) == (130, "", "Interrupted.\n")
+
+
+def test_a_process_that_ignores_ctrl_c_goes_on_ignoring_it() -> None:
+    ignoring = f"import signal; signal.signal({int(signal.SIGINT)}, signal.SIG_IGN)\n"
+    result = python(ignoring + STRUCK, "models.pod", "inspect", "--example", "zone-outage")
+    assert result.returncode == 0, result.stderr
