@@ -21,7 +21,7 @@ from planner.sources.pod_row import PodRow, RowReader
 if TYPE_CHECKING:
     import subprocess
 
-FROM = 256 << 20
+FROM = 48 << 20
 """Bytes of text from which on another process is worth its start."""
 
 _AHEAD = 1 << 20
