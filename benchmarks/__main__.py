@@ -49,14 +49,22 @@ def show(result: runner.Result) -> None:
 
 
 def measure(chosen: argparse.Namespace, cache: Path) -> runner.Results:
-    """All cases of the chosen benchmarks."""
-    results: list[runner.Result] = []
+    """All cases of the chosen benchmarks; what is done is kept even if the rest is not."""
+    results = runner.Results(machine=runner.this_machine(), quick=chosen.quick, results=[])
     for name in chosen.names or workload.names():
         work = workload.read(name)
         cases = workload.cases(name, work, quick=chosen.quick, seeds=chosen.seeds)
-        results.extend(runner.run(cases, work, cache, show))
-    machine = runner.this_machine()
-    return runner.Results(machine=machine, quick=chosen.quick, results=results)
+        for result in runner.run(cases, work, cache, show):
+            results.results.append(result)
+            keep(results, chosen.results)
+    return results
+
+
+def keep(results: runner.Results, path: Path | None) -> None:
+    """As JSON, where it was asked for."""
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(results.model_dump_json(indent=1) + "\n", encoding="utf-8")
 
 
 def failures(results: runner.Results) -> list[runner.Result]:
@@ -86,9 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             cache = chosen.cache or Path(temporary)
             cache.mkdir(parents=True, exist_ok=True)
             results = measure(chosen, cache)
-    if chosen.results:
-        chosen.results.parent.mkdir(parents=True, exist_ok=True)
-        chosen.results.write_text(results.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    keep(results, chosen.results)
     if chosen.page:
         used = sorted({result.benchmark for result in results.results})
         page.write(results, {name: workload.read(name) for name in used}, chosen.page)

@@ -15,6 +15,9 @@ from planner.solver.options import SolveOptions
 RATE = 0.2
 """Deterministic seconds of CP-SAT in a second of the time limit: about what a real one brings."""
 
+FOR_BOUNDS, FOR_REFUTING = 2, 1
+"""CP-SAT's linearization levels: relaxations raise bounds, and slow down plain contradictions."""
+
 Watch = Callable[[int, int], None]
 """Is told the best value and the bound whenever one of them improves."""
 
@@ -52,11 +55,12 @@ def optimise(
     hint: Sequence[tuple[int, int]],
     limit: float,
     fix_hint: bool = False,
+    linearization: int = FOR_BOUNDS,
     watch: Watch,
 ) -> Outcome:
     """Solve a model for a goal; with `fix_hint` only what the hint leaves open is decided."""
     _pose(model, goal, hint)
-    solver = _solver(model.problem.options, limit)
+    solver = _solver(model.problem.options, limit, linearization)
     solver.parameters.fix_variables_to_their_hinted_value = fix_hint
     watcher = _Watcher(solver, goal, watch)
     interrupted = _run(solver, model.cp, watcher)
@@ -82,7 +86,7 @@ def _pose(model: Model, goal: Goal, hint: Sequence[tuple[int, int]]) -> None:
     proto.solution_hint.values.extend([value for _, value in hint])
 
 
-def _solver(options: SolveOptions, limit: float) -> cp_model.CpSolver:
+def _solver(options: SolveOptions, limit: float, linearization: int) -> cp_model.CpSolver:
     solver = cp_model.CpSolver()
     parameters = solver.parameters
     parameters.num_workers = options.workers
@@ -90,7 +94,7 @@ def _solver(options: SolveOptions, limit: float) -> cp_model.CpSolver:
     parameters.max_deterministic_time = limit * RATE
     parameters.catch_sigint_signal = False
     if options.workers == 1:
-        parameters.linearization_level = 2
+        parameters.linearization_level = linearization
     return solver
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from benchmarks.drift import drifted
 from benchmarks.final_state import judge, placement_of
 from planner.solver.progress import Progress
-from planner.solver.scale import improve
+from planner.solver.scale import certify, improve
 from planner.solver.scale.construct import Score, construct, score
 from planner.solver.scale.incumbent import Clock, Incumbent
 from planner.solver.scale.neighbourhoods import repair_around
@@ -58,13 +60,27 @@ def test_what_the_exact_core_proves_is_found_at_scale_too(seed: int) -> None:
     ]
 
 
-def test_a_bound_in_floating_point_is_no_proof() -> None:
-    problem = rebalancing(drifted(50, "scale", 5))
-    found = solve_at_scale(problem)
+def test_a_bound_in_floating_point_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(certify, "certify_moves", lambda *_: None)
+    found = solve_at_scale(rebalancing(drifted(50, "scale", 5)))
     moves = found.level("moves")
     assert moves is not None
     assert (moves.value, moves.bound, found.status) == (3, 2, "feasible")
     assert any("which is no proof" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(("moves", "proven"), [(17, 17), (18, 16)])
+def test_cp_sat_proves_only_what_is_the_fewest(moves: int, proven: int) -> None:
+    """The zone's return needs 17 moves; a state said to have 18 is not called the best."""
+    problem = rebalancing(drifted(6, "zone", 0))
+    fresh = start(problem)
+    work = construct(fresh)
+    found = score(work)
+    assert found.moves == 17
+    least = replace(found, moves=16)
+    best = Incumbent(work, replace(found, moves=moves), least, Clock(10.0), lambda *_: None)
+    certify.certify_moves(problem, best)
+    assert best.certain.moves == proven
 
 
 def test_windows_around_opened_nodes_only_ever_improve_a_plan() -> None:

@@ -3,10 +3,10 @@
 Placed pods are bounded by what waits, excess by 0, moves by the closed form or, where that is not
 reached, by prices on room (see `prices`); all of that is computed in integers. A gap that is left
 is narrowed by exact repair: windows around evictions that nobody asked for, and then, if there are
-not too many cells, one over all nodes. Its floating-point bounds only say when to stop. A bound on
-moves holds for states that reach the bounds of the levels before; where the result does not,
-nothing is claimed about moves. Groups beyond the reach of this path are decided by the exact core
-after the others have found their places.
+not too many cells, one over all nodes. Its floating-point bounds only say when to stop; CP-SAT is
+asked for the proof then (see `certify`). A bound on moves holds for states that reach the bounds of
+the levels before; where the result does not, nothing is claimed about moves. Groups beyond the
+reach of this path are decided by the exact core after the others have found their places.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ def solve_at_scale(problem: Problem, *, report: Report = silent) -> Solution:
 
 def _close(problem: Problem, fresh: Work, best: Incumbent) -> bool:
     """From a state and a bound that differ to ones that meet; False if Ctrl-C came in between."""
+    from planner.solver.scale.certify import certify_moves
     from planner.solver.scale.improve import improve
     from planner.solver.scale.neighbourhoods import repair_around
     from planner.solver.scale.repair import repair_all
@@ -74,9 +75,18 @@ def _close(problem: Problem, fresh: Work, best: Incumbent) -> bool:
                 repair_around(fresh, best, best.clock.left * (SHARE if small else 1))
                 if small:
                     repair_all(fresh, best)
+            if small and _to_certify(problem, best):
+                certify_moves(problem, best)
     except KeyboardInterrupt:
         return False
     return True
+
+
+def _to_certify(problem: Problem, best: Incumbent) -> bool:
+    """Whether only floating-point arithmetic stands between this state and a proof."""
+    unproven = best.best.moves > best.certain.moves
+    searched = not best.open and not best.best.open and not best.clock.over
+    return unproven and searched and not _others(problem, best.work)
 
 
 @dataclass(frozen=True)
