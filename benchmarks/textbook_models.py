@@ -57,9 +57,11 @@ def pod_units(problem: Problem) -> Iterator[Unit]:
 
 def group_units(problem: Problem) -> Iterator[Unit]:
     """One for each group."""
+    now: dict[int, dict[int, int]] = {}
+    for (group, node), pods in problem.movable.items():
+        now.setdefault(group, {})[node] = len(pods)
     for group in problem.groups:
-        now = {n: len(pods) for (g, n), pods in problem.movable.items() if g == group}
-        yield Unit(group, len(problem.waiting.get(group, ())), now)
+        yield Unit(group, len(problem.waiting.get(group, ())), now.get(group, {}))
 
 
 class TextbookModel:
@@ -71,6 +73,8 @@ class TextbookModel:
         self._model = cp_model.CpModel()
         self._cells: dict[tuple[int, int], cp_model.IntVar] = {}
         self._by_group: dict[Cell, list[int]] = {}
+        self._cells_of: dict[int, list[tuple[int, int]]] = {g: [] for g in problem.groups}
+        self._most = sum(unit.pods for unit in units) + sum(problem.fixed_counts.values())
         self._count_cells()
         self._capacity()
         self._excess = [x for spread in problem.spreads for x in self._spread(spread)]
@@ -85,6 +89,7 @@ class TextbookModel:
             for n in nodes:
                 self._cells[u, n] = self._model.new_int_var(0, unit.pods, "")
                 self._by_group.setdefault((unit.group, n), []).append(u)
+                self._cells_of[unit.group].append((n, u))
             total = sum(self._cells[u, n] for n in nodes)
             running = sum(unit.now.values())
             self._model.add_linear_constraint(total, running, unit.pods)
@@ -113,7 +118,7 @@ class TextbookModel:
                 vars_ = [self._cells[u, n] for u in self._by_group.get((g, n), ())]
                 fixed = self._problem.fixed_counts.get((g, n), 0)
                 parts[int(domain_of[n])] += [*vars_, *([fixed] if fixed else [])]
-        most = sum(unit.pods for unit in self._units) + sum(self._problem.fixed_counts.values())
+        most = self._most
         least = self._model.new_int_var(0, most, "")
         counts = {d: sum(found) for d, found in parts.items()}
         if len(counts) < (spread.constraint.min_domains or 1):
@@ -131,13 +136,12 @@ class TextbookModel:
 
     def _landings(self, spread: SpreadConstraint) -> dict[int, list[cp_model.IntVar]]:
         """Per domain a literal for each cell of a carrier that is true if something lands there."""
-        carriers = {carrier.group for carrier in spread.carriers}
         found: dict[int, list[cp_model.IntVar]] = {}
-        for (u, n), var in self._cells.items():
-            unit = self._units[u]
-            if unit.group in carriers:
+        for group in sorted({carrier.group for carrier in spread.carriers}):
+            for n, u in self._cells_of[group]:
                 lands = self._model.new_bool_var("")
-                self._model.add(var <= unit.now.get(n, 0)).only_enforce_if(~lands)
+                here = self._units[u].now.get(n, 0)
+                self._model.add(self._cells[u, n] <= here).only_enforce_if(~lands)
                 found.setdefault(int(spread.scope.topology.domain_of[n]), []).append(lands)
         return found
 
