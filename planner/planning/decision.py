@@ -91,7 +91,7 @@ def objectives_from(problem: Problem, value: Value, bound: Value) -> tuple[Objec
     rows: list[tuple[str, int, int]] = list(zip(names, value.placed, bound.placed, strict=True))
     if problem.options.rebalance:
         rows.append(("excess", value.violations, bound.violations))
-    if problem.movable:
+    if problem.options.rebalance or problem.options.preempt:
         rows.append(("moves", value.cost, bound.cost))
     return tuple(
         Objective(name=name, value=v, bound=b, direction="max" if name in names else "min")

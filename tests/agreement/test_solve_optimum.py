@@ -28,6 +28,11 @@ def test_solve_reaches_the_optimum_over_all_sequences(part: int) -> None:
         _check(seed)
 
 
+def test_a_plan_that_has_nothing_to_move_still_says_so() -> None:
+    """Found by the long profile: the level of moves was left out."""
+    _check(25505)
+
+
 def _check(seed: int) -> None:
     """Every fourth case only places, the others may move what runs; every fifth may preempt."""
     rebalance, preempt = seed % 4 != 0, seed % 5 == 0
