@@ -44,11 +44,12 @@ def markdown(results: Results, workloads: dict[str, Workload], folder: str) -> s
     lines = [
         "# Benchmarks",
         "",
-        f"Numbers of one run of `make bench{'-quick' if results.quick else ''}` on {machine.cores} "
-        f"cores and {machine.memory_gb:g} GiB of memory ({machine.system}, Python "
+        f"Numbers of `python -m benchmarks{' --quick' if results.quick else ''}`, which is what "
+        "`make bench` runs; the column *runs* says over how many seeds. Measured on "
+        f"{machine.cores} cores and {machine.memory_gb:g} GiB of memory ({machine.system}, Python "
         f"{machine.python}). Machines are noisy: compare the ratios, which are between runs "
         "of the same minute, rather than the seconds. Every answer is checked; a wrong one fails "
-        "the run. This page is generated: `python -m benchmarks --page`.",
+        "the run. This page is generated: `python -m benchmarks --page docs/benchmarks.md`.",
         "",
     ]
     for name, workload in workloads.items():

@@ -12,6 +12,7 @@ from benchmarks.runner import Machine, Result, Results, run_one
 from benchmarks.summary import rows, series, slope
 from benchmarks.workload import Curve, Grid, Workload
 
+ROOT = Path(__file__).parents[2]
 MACHINE = Machine(cores=2, memory_gb=24.0, python="3.11", system="Linux")
 WORK = Workload(
     title="Sorting",
@@ -133,3 +134,15 @@ def test_an_unknown_name_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         command.main(["nonsense"])
     assert "no benchmark nonsense; there are" in capsys.readouterr().err
+
+
+def test_the_published_page_is_rendered_from_its_results() -> None:
+    """If not: `python -m benchmarks --from docs/benchmarks/results.json --page ...`."""
+    published = ROOT / "docs" / "benchmarks.md"
+    kept = (published.with_suffix("") / "results.json").read_text(encoding="utf-8")
+    results = Results.model_validate_json(kept)
+    used = sorted({result.benchmark for result in results.results})
+    workloads = {name: workload.read(name) for name in used}
+    assert published.read_text(encoding="utf-8") == page.markdown(results, workloads, "benchmarks")
+    for name, picture in page.pictures(results, workloads).items():
+        assert (published.with_suffix("") / name).read_text(encoding="utf-8") == picture
