@@ -16,8 +16,6 @@ REFERENCE = reference.pages()
 PAGES = {str(page.relative_to(console.FOLDER)): page for page in console.pages()}
 RUN = [name for name, page in PAGES.items() if "```console" in page.read_text(encoding="utf-8")]
 LINK = re.compile(r"\]\((?P<target>[^)#\s]+)?(?:#(?P<heading>[^)\s]+))?\)")
-MADE_ELSEWHERE = ("benchmarks.md",)
-"""Written by `make bench`."""
 
 
 @pytest.mark.parametrize("name", RUN)
@@ -44,8 +42,6 @@ def test_every_link_leads_somewhere(name: str) -> None:
         if target is None or "://" in target:
             continue
         file = (page.parent / target).resolve()
-        if any(part in str(file.relative_to(ROOT)) for part in MADE_ELSEWHERE):
-            continue
         assert file.exists(), target
         if heading is not None:
             assert heading in _headings(file)
