@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import page, runner, workload
+from benchmarks.case import Case
 
 PLANNER = "planner"
 
@@ -23,6 +24,9 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="small sizes and few seeds")
     parser.add_argument("--seeds", type=int, metavar="N", help="at most N seeds for each point")
     parser.add_argument("--results", type=Path, help="writes the results as JSON")
+    parser.add_argument(
+        "--resume", action="store_true", help="goes on with --results if the code is the same"
+    )
     parser.add_argument("--page", type=Path, help="writes the page and its charts")
     parser.add_argument(
         "--from", type=Path, nargs="+", dest="sources", help="results to render, not to run"
@@ -50,14 +54,35 @@ def show(result: runner.Result) -> None:
 
 def measure(chosen: argparse.Namespace, cache: Path) -> runner.Results:
     """All cases of the chosen benchmarks; what is done is kept even if the rest is not."""
-    results = runner.Results(machine=runner.this_machine(), quick=chosen.quick, results=[])
+    code = runner.this_code()
+    before = {key(result): result for result in _unfinished(chosen, code)}
+    results = runner.Results(
+        machine=runner.this_machine(), code=code, quick=chosen.quick, results=[]
+    )
     for name in chosen.names or workload.names():
         work = workload.read(name)
-        cases = workload.cases(name, work, quick=chosen.quick, seeds=chosen.seeds)
-        for result in runner.run(cases, work, cache, show):
-            results.results.append(result)
-            keep(results, chosen.results)
+        for grid in work.quick if chosen.quick else work.full:
+            cases = list(workload.cases(name, grid, seeds=chosen.seeds))
+            results.results.extend(before[key(case)] for case in cases if key(case) in before)
+            rest = [case for case in cases if key(case) not in before]
+            for result in runner.run(rest, work, cache, beside=grid.beside):
+                show(result)
+                results.results.append(result)
+                keep(results, chosen.results)
     return results
+
+
+def key(one: runner.Result | Case) -> tuple[object, ...]:
+    """What makes a case that case."""
+    return (one.benchmark, one.method, one.seed, *sorted(one.point.items()))
+
+
+def _unfinished(chosen: argparse.Namespace, code: str) -> list[runner.Result]:
+    """What a run of the same code that was stopped has left behind."""
+    if not chosen.resume or chosen.results is None or not chosen.results.exists():
+        return []
+    found = read([chosen.results])
+    return found.results if (found.code, found.quick) == (code, chosen.quick) else []
 
 
 def keep(results: runner.Results, path: Path | None) -> None:
@@ -78,8 +103,10 @@ def failures(results: runner.Results) -> list[runner.Result]:
 
 
 def read(paths: Sequence[Path]) -> runner.Results:
-    """Results that were kept, of one machine, put together."""
+    """Results that were kept, of one machine and the same code, put together."""
     parts = [runner.Results.model_validate_json(path.read_text(encoding="utf-8")) for path in paths]
+    if len(codes := sorted({part.code for part in parts})) > 1:
+        raise SystemExit(f"results of different code can't be put together: {', '.join(codes)}")
     results = [result for part in parts for result in part.results]
     return parts[0].model_copy(update={"results": results})
 

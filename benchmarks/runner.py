@@ -5,13 +5,16 @@ A case that fails, answers wrongly or does not end in time is kept as such: it i
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -57,6 +60,8 @@ class Results(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     machine: Machine
+    code: str = ""
+    """A fingerprint of what was measured: results of different code are never put together."""
     quick: bool
     results: list[Result]
 
@@ -72,21 +77,28 @@ def this_machine() -> Machine:
     )
 
 
-def run(
-    cases: Iterable[Case], work: Workload, cache: Path, watch: Callable[[Result], None]
-) -> Iterator[Result]:
-    """One after the other, so that they don't disturb each other."""
-    for case in cases:
-        if work.prepare:
-            process("prepare", case, cache, work.timeout).check_returncode()
-        result = run_one(case, work.timeout, cache)
-        watch(result)
-        yield result
+def this_code() -> str:
+    """Changes with every source; a case itself says which work was done."""
+    root = Path(__file__).parent.parent
+    found = hashlib.sha256()
+    for folder in ("planner", "models", "benchmarks"):
+        for file in sorted((root / folder).rglob("*.py")):
+            found.update(f"{file.relative_to(root)}\0".encode())
+            found.update(file.read_bytes())
+    return found.hexdigest()[:12]
 
 
-def run_one(case: Case, timeout: float, cache: Path) -> Result:
+def run(cases: Iterable[Case], work: Workload, cache: Path, *, beside: bool) -> Iterator[Result]:
+    """One after the other, so that they don't disturb each other, or one on each core."""
+    with ThreadPoolExecutor(os.cpu_count() if beside else 1) as pool:
+        yield from pool.map(partial(run_one, work=work, cache=cache), cases)
+
+
+def run_one(case: Case, work: Workload, cache: Path) -> Result:
     """A fresh process: its peak memory is that of this case alone."""
-    about = asdict(case)
+    about, timeout = asdict(case), work.timeout
+    if work.prepare:
+        process("prepare", case, cache, timeout).check_returncode()
     try:
         done = process("measure", case, cache, timeout)
     except subprocess.TimeoutExpired:

@@ -26,6 +26,9 @@ class Grid(BaseModel):
     points: dict[str, Scalar | list[Scalar]]
     methods: list[str] = Field(min_length=1)
     seeds: list[int] = Field(min_length=1)
+    beside: bool = False
+    """Whether as many cases run at once as there are cores: where answers are what counts, and
+    limits are in work or in minutes, so that neighbours change little."""
 
     def combinations(self) -> Iterator[Point]:
         """In the order in which the file names them, the last coordinate changing fastest."""
@@ -90,12 +93,9 @@ def read(name: str) -> Workload:
     return Workload.model_validate(yaml.safe_load(text))
 
 
-def cases(
-    name: str, workload: Workload, *, quick: bool, seeds: int | None = None
-) -> Iterator[Case]:
+def cases(name: str, grid: Grid, *, seeds: int | None = None) -> Iterator[Case]:
     """Methods change fastest, so that what is compared runs in the same minute."""
-    for grid in workload.quick if quick else workload.full:
-        for point in grid.combinations():
-            for seed in grid.seeds[:seeds]:
-                for method in grid.methods:
-                    yield Case(name, method, point, seed)
+    for point in grid.combinations():
+        for seed in grid.seeds[:seeds]:
+            for method in grid.methods:
+                yield Case(name, method, point, seed)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -46,12 +47,13 @@ RESULTS = [
 def test_every_workload_has_a_benchmark_that_measures_it(name: str) -> None:
     module = importlib.import_module(f"benchmarks.{name}")
     assert callable(module.measure)
-    for quick in (True, False):
-        assert list(workload.cases(name, workload.read(name), quick=quick))
+    found = workload.read(name)
+    for grid in (*found.quick, *found.full):
+        assert list(workload.cases(name, grid))
 
 
 def test_what_is_compared_runs_in_the_same_minute() -> None:
-    order = [(c.point["n"], c.seed, c.method) for c in workload.cases("sort", WORK, quick=False)]
+    order = [(c.point["n"], c.seed, c.method) for c in workload.cases("sort", WORK.full[0])]
     assert order[:3] == [(10, 0, "fast"), (10, 0, "slow"), (10, 1, "fast")]
 
 
@@ -104,8 +106,8 @@ def test_a_peer_that_does_not_end_is_a_finding_and_planner_s_not_ending_a_failur
 
 def test_a_case_runs_in_a_process_of_its_own_and_says_what_failed(tmp_path: Path) -> None:
     good = Case("fleet", "fleet", {"clusters": 10}, seed=1)
-    assert run_one(good, 60.0, tmp_path).status == "right"
-    bad = run_one(Case("fleet", "fleet", {"clusters": "ten"}, seed=1), 60.0, tmp_path)
+    assert run_one(good, WORK, tmp_path).status == "right"
+    bad = run_one(Case("fleet", "fleet", {"clusters": "ten"}, seed=1), WORK, tmp_path)
     assert bad.status == "failed"
     assert bad.wrong[-1] == "TypeError: fleet: clusters is 'ten', not a whole number"
 
@@ -113,7 +115,7 @@ def test_a_case_runs_in_a_process_of_its_own_and_says_what_failed(tmp_path: Path
 def test_a_wrong_answer_fails_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def wrong(case: Case, timeout: float, cache: Path) -> Result:
+    def wrong(case: Case, work: Workload, cache: Path) -> Result:
         return result("planner", 10, case.seed, 0.1, "wrong")
 
     monkeypatch.setattr(runner, "run_one", wrong)
@@ -121,6 +123,37 @@ def test_a_wrong_answer_fails_the_run(
     assert command.main(["fleet", "--quick", "--results", str(kept)]) == 3
     assert "wrong: sort planner {'n': 10} seed 1" in capsys.readouterr().err
     assert Results.model_validate_json(kept.read_text()).results[0].status == "wrong"
+
+
+def test_a_run_goes_on_where_one_of_the_same_code_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Case] = []
+
+    def right(case: Case, work: Workload, cache: Path) -> Result:
+        asked.append(case)
+        return Result(**asdict(case), status="right")
+
+    monkeypatch.setattr(runner, "run_one", right)
+    kept = tmp_path / "results.json"
+    again = ["fleet", "--quick", "--results", str(kept), "--resume"]
+    assert command.main([*again, "--seeds", "1"]) == 0
+    few = len(asked)
+    assert command.main(again) == 0
+    assert len(asked) == len(set(map(command.key, asked)))
+    assert len(Results.model_validate_json(kept.read_text()).results) == len(asked) > few
+    monkeypatch.setattr(runner, "this_code", lambda: "changed")
+    del asked[:]
+    assert command.main(again) == 0
+    assert len(asked) > few
+
+
+def test_results_of_different_code_are_not_put_together(tmp_path: Path) -> None:
+    for code in ("one", "other"):
+        results = Results(machine=MACHINE, code=code, quick=True, results=[])
+        (tmp_path / code).write_text(results.model_dump_json())
+    with pytest.raises(SystemExit, match="different code can't be put together: one, other"):
+        command.main(["--from", str(tmp_path / "one"), str(tmp_path / "other")])
 
 
 def test_a_stopwatch_counts_the_block() -> None:
