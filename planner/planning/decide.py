@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from models.plan import PlanStatus, Stop
+from planner.planning.candidate import Candidate, cut_short, greedy
 from planner.planning.decision import (
     Decision,
     bound_of,
@@ -27,16 +28,14 @@ from planner.planning.exhaustive import Optimum, levels, search
 from planner.planning.order import NoOrder, Order, find_order
 from planner.planning.value import Value
 from planner.scheduler.profile import Profile
-from planner.scheduler.simulate import simulate
 from planner.solver.bounds import move_bounds, total_bound
 from planner.solver.interrupts import interruptible
+from planner.solver.large import by_rules, is_huge, is_large, moves_too_many, solve_large
+from planner.solver.objectives import move_weights
 from planner.solver.packing.stock import only_room_decides
 from planner.solver.problem import Cell, Problem
-from planner.solver.scale.pipeline import solve_at_scale, understands
-from planner.solver.search import SMALL, Report, cell_count, solve
+from planner.solver.search import Report, solve
 from planner.solver.solution import Solution
-from planner.verify import total, violations
-from planner.verify.steps import Step
 
 ROUNDS = 6
 """So many final states are given up for want of an order."""
@@ -49,15 +48,6 @@ def decide(problem: Problem, profile: Profile, report: Report) -> Decision:
     return _Deciding(problem, profile, report).run()
 
 
-@dataclass(frozen=True, eq=False)
-class _Candidate:
-    """Legal steps and their worth; `solution` is what they lead to, if the solver found it."""
-
-    value: Value
-    steps: tuple[Step, ...]
-    solution: Solution | None = None
-
-
 @dataclass
 class _Deciding:
     """One decision in the making."""
@@ -65,7 +55,7 @@ class _Deciding:
     problem: Problem
     profile: Profile
     report: Report
-    best: _Candidate | None = None
+    best: Candidate | None = None
     bound: Value | None = None
     cuts: list[Mapping[Cell, int]] = field(default_factory=list)
     spent: float = 0.0
@@ -76,8 +66,8 @@ class _Deciding:
 
     @cached_property
     def large(self) -> bool:
-        """Whether the problem takes the way of the large ones, whose bounds hold for sequences."""
-        return cell_count(self.problem) > SMALL and understands(self.problem)
+        """Whether the problem takes the way of the large ones first."""
+        return is_large(self.problem)
 
     @cached_property
     def unordered(self) -> bool:
@@ -85,7 +75,10 @@ class _Deciding:
         return only_room_decides(self.problem)
 
     def run(self) -> Decision:
-        first = self._solve(self.problem)
+        if self.large:
+            first = self._noted(solve_large(self.problem, report=self.report))
+        else:
+            first = self._solve(self.problem)
         self.variables, self.notes = first.statistics.variables, first.notes
         known = first if first.status in ("optimal", "feasible") else None
         try:
@@ -99,20 +92,24 @@ class _Deciding:
 
     def _improve(self, first: Solution | None) -> None:
         """From the first solution on; what is best so far survives Ctrl-C."""
-        if first is not None:
+        if first is not None and moves_too_many(self.problem, first):
+            self._move_less(first)
+        elif first is not None:
             self._try(first)
             self.bound = self._sequence_bound(first)
         if not self._settled() and not self._look_at_all(first):
             self._go_on(first)
 
     def _solve(self, problem: Problem) -> Solution:
+        """In full, without the states that were cut off."""
+        return self._noted(solve(self._timed(problem), cut_off=self.cuts, report=self.report))
+
+    def _timed(self, problem: Problem) -> Problem:
         """With what is left of the time."""
         limit = max(self.problem.options.time_limit - self.spent, 0.1)
-        timed = replace(problem, options=replace(problem.options, time_limit=limit))
-        if self.large and not self.cuts:
-            found = solve_at_scale(timed, report=self.report)
-        else:
-            found = solve(timed, cut_off=self.cuts, report=self.report)
+        return replace(problem, options=replace(problem.options, time_limit=limit))
+
+    def _noted(self, found: Solution) -> Solution:
         self.spent += found.statistics.deterministic_time
         if found.status == "unknown" and self.stopped is None:
             self.stopped = "timeLimit"
@@ -124,13 +121,25 @@ class _Deciding:
         """Keep the solution if an order leads to it and nothing better is known."""
         order = find_order(self.problem, solution.counts, self.profile)
         if isinstance(order, Order):
-            self._keep(_Candidate(value_of(solution), order.steps, solution))
+            self._keep(Candidate(value_of(solution), order.steps, solution))
             return
         self.cuts.append(solution.counts)
         if not isinstance(order, NoOrder):
             self.stopped = self.stopped or "rounds"
 
-    def _keep(self, found: _Candidate) -> None:
+    def _move_less(self, first: Solution) -> None:
+        """The beginning of an order is legal, too; and the whole model, where it can be built."""
+        order = find_order(self.problem, first.counts, self.profile)
+        if isinstance(order, Order):
+            steps = cut_short(order.steps, self.problem.options.max_moves or 0)
+            self._keep(greedy(self.problem, self.profile, steps))
+        self.bound = replace(bound_of(first), cost=0)
+        if not is_huge(self.problem) and self.stopped != "interrupted":
+            found = self._solve(self.problem)
+            if found.status in ("optimal", "feasible"):
+                self._try(found)
+
+    def _keep(self, found: Candidate) -> None:
         if self.best is None or found.value.key > self.best.value.key:
             self.best = found
 
@@ -147,7 +156,7 @@ class _Deciding:
     def _sequence_bound(self, first: Solution) -> Value:
         """What no sequence beats: the closed form if it settles the matter, or the weaker model."""
         value = value_of(first)
-        if self.problem.options.relax or self.large or self.unordered:
+        if self.problem.options.relax or first.for_sequences or self.unordered:
             return bound_of(first)
         if self.best is not None and self._certified(value):
             return value
@@ -168,7 +177,7 @@ class _Deciding:
         """A state that the weaker model allows may have an order, too; it is never cut off."""
         order = find_order(self.problem, weaker.counts, self.profile)
         if isinstance(order, Order):
-            self._keep(_Candidate(value_of(weaker), order.steps, weaker))
+            self._keep(Candidate(value_of(weaker), order.steps, weaker))
 
     def _certified(self, value: Value) -> bool:
         """All placed, nothing broken, and no fewer moves than any plan needs."""
@@ -202,9 +211,9 @@ class _Deciding:
             return False
         if cells > SMALL_CELLS or pods > SMALL_PODS:
             return False
-        found = search(problem, self.profile, bound=self.bound, weights=self._weights())
+        found = search(problem, self.profile, bound=self.bound, weights=move_weights(problem))
         value = found.value if problem.options.rebalance else replace(found.value, violations=0)
-        self._keep(_Candidate(value, found.steps))
+        self._keep(Candidate(value, found.steps))
         if found.complete:
             self._conclude(found, value, first)
         return found.complete
@@ -213,14 +222,6 @@ class _Deciding:
         self.bound, self.stopped = value, None
         if first is not None and first.rules_proven:
             self.on_paper_only = value_of(first).key > value.key
-
-    def _weights(self) -> dict[int, int]:
-        """What a move of each group costs, as the solver weighs it."""
-        problem, groups = self.problem, self.problem.cluster.groups
-        if problem.options.move_cost == "count":
-            return {}
-        priorities = sorted({groups[g].priority for g, _ in problem.movable})
-        return {g: 1 + priorities.index(groups[g].priority) for g, _ in problem.movable}
 
     # Further states
 
@@ -235,50 +236,23 @@ class _Deciding:
             if last.status not in ("optimal", "feasible"):
                 break
             self._try(last)
-        if self.best is None and not self.large:
-            self._try_at_scale()
+        if self.best is None:
+            self._try_the_rules_alone()
         if self.best is None or not self.unordered:
-            self._keep(self._greedy())
+            self._keep(greedy(self.problem, self.profile))
 
-    def _try_at_scale(self) -> None:
-        """The way of the large problems leads somewhere soon, if it does not mind the wishes."""
-        options = replace(self.problem.options, prefer="none")
-        plain = replace(self.problem, options=options)
-        if cell_count(plain) > SMALL and understands(plain):
-            found = solve_at_scale(plain, report=self.report)
+    def _try_the_rules_alone(self) -> None:
+        """A state that is found without regard to the wishes may have an order."""
+        if self.large and self.problem.options.max_moves is None:
+            found = by_rules(self.problem, report=self.report)
             order = find_order(self.problem, found.counts, self.profile)
             if isinstance(order, Order):
-                self._keep(_Candidate(value_of(found), order.steps, found))
-
-    def _greedy(self) -> _Candidate:
-        """kube-scheduler's own placements: always legal, so there is always a plan."""
-        problem = self.problem
-        waiting = sorted(pod for pods in problem.waiting.values() for pod in pods)
-        steps: list[Step] = []
-        quiet = replace(self.profile, resolved=replace(self.profile.resolved, post_filter=()))
-        run = simulate(
-            problem.cluster,
-            (quiet,),
-            pods=waiting,
-            observe=lambda attempt: (
-                steps.append(Step.place(attempt.result.pod, attempt.result.node))
-                if attempt.result.node is not None
-                else None
-            ),
-        )
-        placed = dict.fromkeys(levels(problem), 0)
-        for step in steps:
-            placed[problem.cluster.pods[step.pod].priority] += 1
-        if problem.options.preempt:
-            for (group, _), pods in problem.movable.items():
-                placed[problem.cluster.groups[group].priority] += len(pods)
-        broken = total(violations(run.final, self.profile)) if problem.options.rebalance else 0
-        return _Candidate(Value(tuple(placed.values()), broken, 0), tuple(steps))
+                self._keep(Candidate(value_of(found), order.steps, found))
 
     # The end
 
     def _decision(self) -> Decision:
-        best = self.best or _Candidate(Value(self._waiting(), 0, 0), ())
+        best = self.best or Candidate(Value(self._waiting(), 0, 0), ())
         trivial = Value(self._waiting(), 0, 0)
         bound = trivial if self.bound is None else coherent(best.value, self.bound, trivial)
         if best.solution is not None:
@@ -297,7 +271,7 @@ class _Deciding:
             notes=self.notes,
         )
 
-    def _status(self, best: _Candidate) -> PlanStatus:
+    def _status(self, best: Candidate) -> PlanStatus:
         """Interrupted plans are feasible: what was not looked at may be better."""
         if self.stopped == "interrupted" or not self._settled():
             return "feasible"

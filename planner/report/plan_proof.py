@@ -11,12 +11,19 @@ ON_PAPER = (
     "filters reaches it."
 )
 
+WISHES = {
+    "preferences": "unmet preferences",
+    "balance": "imbalance",
+    "pack": "nodes in use",
+}
+
 
 def proof(document: Plan) -> Paragraph:
     """`Optimal: ...` only with a proof."""
     match document.status:
         case "optimal":
-            return Paragraph(f"Optimal: {_with_paper(_optimal(document), document)}", "green")
+            text = f"{_optimal(document)}{_open_wishes(document)}"
+            return Paragraph(f"Optimal: {_with_paper(text, document)}", "green")
         case "feasible":
             text = f"{_feasible(document)}{_stopped(document)}"
             return Paragraph(f"Feasible: {_with_paper(text, document)}", "yellow")
@@ -44,6 +51,16 @@ def _optimal(document: Plan) -> str:
         stay = "" if document.options.preempt else " while running pods stay"
         return f"no choice of nodes places more{stay}."
     return "every pending pod is placed." if document.placements else "there is nothing to place."
+
+
+def _open_wishes(document: Plan) -> str:
+    """Wishes come after all rules and have a small part of the time: they may not be proven."""
+    unproven = [
+        f"{WISHES[each.name]} {each.value}, at least {each.bound}"
+        for each in document.objectives
+        if each.name in WISHES and each.value != each.bound
+    ]
+    return f" Not proven: {'; '.join(unproven)}." if unproven else ""
 
 
 def _optimal_moves(document: Plan, moves: Objective, moved: int) -> str:

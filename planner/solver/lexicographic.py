@@ -131,6 +131,8 @@ class Search:
         while self._rest and self._rest[0].name in known:
             objective = self._rest.pop(0)
             goal = Goal(objective.build(), objective.maximise)
+            if max(goal.expression.vars, default=0) >= len(self._values):
+                self._evaluate(goal, partial(self._tell, objective.name))
             value = goal.expression.value(self._values)
             self._settle(objective, goal, value, known[objective.name])
 

@@ -20,7 +20,7 @@ Each level is fixed before the next one begins.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -43,8 +43,9 @@ from planner.solver.constraints import (
 )
 from planner.solver.linear import Linear, total
 from planner.solver.model import Model
+from planner.solver.problem import Cell, Problem
 from planner.solver.rules import Rules
-from planner.solver.soft_spread import soft_constraints
+from planner.solver.soft_spread import has_soft_constraints, soft_constraints
 
 Kind = Literal["placed", "broken", "excess", "moves", "preferences", "balance", "pack"]
 WISHES = frozenset(("preferences", "balance", "pack"))
@@ -146,7 +147,7 @@ def _pods_on(model: Model, group: int, nodes: BoolArray) -> Linear:
 
 def moves(model: Model) -> Linear:
     """Departures, m - y + arrivals, weighted by the move cost."""
-    weights = move_weights(model)
+    weights = move_weights(model.problem)
     return total(departures(model, group, weights[group]) for group in model.cells)
 
 
@@ -164,14 +165,39 @@ def departures(model: Model, group: int, weight: int = 1) -> Linear:
     return result
 
 
-def move_weights(model: Model) -> dict[int, int]:
+def move_weights(problem: Problem) -> dict[int, int]:
     """1 for every pod, or 1 + the rank of its priority among those of running pods."""
-    groups = model.problem.cluster.groups
-    if model.problem.options.move_cost == "count":
-        return dict.fromkeys(model.cells, 1)
-    priorities = sorted({groups[g].priority for g, _ in model.problem.movable})
+    groups = problem.cluster.groups
+    if problem.options.move_cost == "count":
+        return dict.fromkeys(problem.groups, 1)
+    priorities = sorted({groups[g].priority for g, _ in problem.movable})
     rank = {priority: 1 + i for i, priority in enumerate(priorities)}
-    return {g: rank.get(groups[g].priority, 1) for g in model.cells}
+    return {g: rank.get(groups[g].priority, 1) for g in problem.groups}
+
+
+def departed(
+    problem: Problem, counts: Mapping[Cell, int], weights: Mapping[int, int] | None = None
+) -> int:
+    """How many pods leave their node for a state, or what that costs."""
+    return sum(
+        (1 if weights is None else weights[cell[0]]) * max(0, len(pods) - counts.get(cell, 0))
+        for cell, pods in problem.movable.items()
+    )
+
+
+def has_wishes(problem: Problem) -> bool:
+    """Whether anything is asked for beyond the rules; True where that is not clear at once."""
+    cluster = problem.cluster
+    if problem.options.prefer != "none" or any(map(taint_toleration.prefers, cluster.nodes)):
+        return True
+    near = (group.spec.affinity for group in cluster.groups)
+    if any(each.pod_affinity.preferred or each.pod_anti_affinity.preferred for each in near):
+        return True
+    groups = [cluster.groups[g] for g in problem.groups]
+    return any(
+        group.spec.affinity.node_affinity.preferred or has_soft_constraints(problem, group)
+        for group in groups
+    )
 
 
 def preferences(model: Model) -> Linear:

@@ -48,6 +48,11 @@ def soft_constraints(problem: Problem) -> list[SpreadConstraint]:
     return list(found.values())
 
 
+def has_soft_constraints(problem: Problem, group: PodGroup) -> bool:
+    """Whether a group has any, of its own or by default."""
+    return next(_wishes(problem, group), None) is not None
+
+
 def _wishes(
     problem: Problem, group: PodGroup
 ) -> Iterator[tuple[TopologySpreadConstraint, LabelSelector]]:

@@ -74,6 +74,8 @@ class Solution:
     notes: tuple[str, ...] = ()
     statistics: Statistics = Statistics()
     interrupted: bool = False
+    for_sequences: bool = False
+    """Whether the bounds hold for whatever legal steps lead to, not for final states alone."""
 
     @property
     def rules_proven(self) -> bool:

@@ -175,3 +175,11 @@ def test_wide_shows_counts_as_bars_against_what_is_allowed() -> None:
     lines = to_text(document, Output.WIDE, plan_table).splitlines()
     assert "deploy/api now       1        6 =#####  6 =#####  0" in lines
     assert "deploy/api after     5        4 ====    4 ====    4 ====" in lines
+
+
+def test_wishes_that_are_not_proven_are_said_beside_what_is() -> None:
+    document = written("zone-outage-rebalance")
+    balance = Objective(name="balance", value=9990, bound=120, direction="min")
+    wishful = document.model_copy(update={"objectives": (*document.objectives, balance)})
+    assert proof(wishful).text.endswith("Not proven: imbalance 9990, at least 120.")
+    assert "Not proven" not in proof(document).text

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from models.node import UNSCHEDULABLE_TAINT
+from models.node import UNSCHEDULABLE_TAINT, Node
 from models.pod import PodSpec
 from models.taints import Taint, Toleration
 from planner.cluster import Cluster
@@ -44,6 +44,11 @@ def cost(cluster: Cluster, spec: PodSpec) -> IntArray | None:
         for each in taints
     )
     return WEIGHT * FULL * np.fromiter(counts, np.int64, len(taints))
+
+
+def prefers(node: Node) -> bool:
+    """Whether a node would rather not be used by some pods."""
+    return bool(_preferring(node.spec.taints))
 
 
 def _preferring(taints: tuple[Taint, ...]) -> tuple[Taint, ...]:
