@@ -1,5 +1,6 @@
 """`python -m benchmarks [NAME ...] [--quick]`: run benchmarks, print them, keep their results.
 
+`--resume` with more and more `--seeds` widens the same results as long as there is time.
 The exit code is 3 if an answer is wrong, a case fails, or planner itself does not end in time.
 """
 
@@ -23,6 +24,13 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(workload.names()))
     parser.add_argument("--quick", action="store_true", help="small sizes and few seeds")
     parser.add_argument("--seeds", type=int, metavar="N", help="at most N seeds for each point")
+    parser.add_argument(
+        "--where",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="only points with this coordinate; may be repeated",
+    )
     parser.add_argument("--results", type=Path, help="writes the results as JSON")
     parser.add_argument(
         "--resume", action="store_true", help="goes on with --results if the code is the same"
@@ -55,21 +63,25 @@ def show(result: runner.Result) -> None:
 def measure(chosen: argparse.Namespace, cache: Path) -> runner.Results:
     """All cases of the chosen benchmarks; what is done is kept even if the rest is not."""
     code = runner.this_code()
-    before = {key(result): result for result in _unfinished(chosen, code)}
-    results = runner.Results(
-        machine=runner.this_machine(), code=code, quick=chosen.quick, results=[]
-    )
+    before = _unfinished(chosen, code)
+    done = set(map(key, before))
+    machine = runner.this_machine()
+    results = runner.Results(machine=machine, code=code, quick=chosen.quick, results=before)
     for name in chosen.names or workload.names():
         work = workload.read(name)
         for grid in work.quick if chosen.quick else work.full:
-            cases = list(workload.cases(name, grid, seeds=chosen.seeds))
-            results.results.extend(before[key(case)] for case in cases if key(case) in before)
-            rest = [case for case in cases if key(case) not in before]
+            cases = workload.cases(name, grid, seeds=chosen.seeds)
+            rest = [c for c in cases if key(c) not in done and within(c, chosen.where)]
             for result in runner.run(rest, work, cache, beside=grid.beside):
                 show(result)
                 results.results.append(result)
                 keep(results, chosen.results)
     return results
+
+
+def within(case: Case, where: Sequence[str]) -> bool:
+    """Whether the point of a case has all of these coordinates."""
+    return set(where) <= {f"{key}={value}" for key, value in case.point.items()}
 
 
 def key(one: runner.Result | Case) -> tuple[object, ...]:

@@ -14,9 +14,9 @@ from benchmarks.final_state import Verdict, judge, placement_of
 from benchmarks.textbook_models import Answer, TextbookModel, TooLargeError, group_units, pod_units
 from planner.cluster import Cluster
 from planner.scheduler.simulate import simulate
+from planner.solver.large import solve_large
 from planner.solver.options import SolveOptions
 from planner.solver.problem import Problem, build_problem
-from planner.solver.scale.pipeline import solve_at_scale
 
 UNITS = {"x[pod,node]": pod_units, "y[group,node]": group_units}
 
@@ -36,7 +36,7 @@ def measure(case: Case, _cache: Path) -> Measured:
 def _by_planner(cluster: Cluster, limit: float) -> Measured:
     with Stopwatch() as watch:
         problem = build_problem(cluster, SolveOptions(rebalance=True, time_limit=limit))
-        found = solve_at_scale(problem)
+        found = solve_large(problem)
     verdict = _judged(cluster, problem, found.counts)
     moves, excess = found.level("moves"), found.level("excess")
     placed = sum(level.value for level in found.levels if level.kind == "placed")

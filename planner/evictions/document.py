@@ -152,7 +152,10 @@ def situation(cluster: Cluster, broken: tuple[Violation, ...]) -> Situation:
 
 def _evictions(found: Suggestion) -> Iterator[PlannedEviction]:
     real, names = found.aim.real, [node.name for node in found.aim.real.nodes]
-    expected = expected_nodes(found.tried)
+    expected = {
+        key: tuple(names[node] for node in nodes)
+        for key, nodes in expected_nodes(found.tried).items()
+    }
     last = len(found.tried.waves)
     for number, wave in enumerate(found.tried.waves):
         for pod in sorted(wave.evictions, key=lambda pod: real.pods[pod].key):
@@ -168,9 +171,7 @@ def _evictions(found: Suggestion) -> Iterator[PlannedEviction]:
                 wave=number + 1,
                 rule=cause.rule,
                 reason=cause.text,
-                expected_nodes=()
-                if landing is None
-                else tuple(names[n] for n in expected[landing, group]),
+                expected_nodes=() if landing is None else expected[landing, group],
             )
 
 

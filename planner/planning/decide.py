@@ -32,6 +32,7 @@ from planner.solver.bounds import move_bounds, total_bound
 from planner.solver.interrupts import interruptible
 from planner.solver.large import by_rules, is_huge, is_large, moves_too_many, solve_large
 from planner.solver.objectives import move_weights
+from planner.solver.packing.ceilings import capped
 from planner.solver.packing.stock import only_room_decides
 from planner.solver.problem import Cell, Problem
 from planner.solver.search import Report, solve
@@ -168,10 +169,18 @@ class _Deciding:
         self.cuts = cuts
         if weaker.status not in ("optimal", "feasible"):
             return Value(self._waiting(), 0, 0)
-        bound = bound_of(weaker)
+        bound = self._capped(bound_of(weaker))
         if self.best is None or self.best.value.key < value_of(weaker).key:
             self._try_weaker(weaker)
         return bound if self.best is None else max(bound, self.best.value, key=lambda v: v.key)
+
+    def _capped(self, bound: Value) -> Value:
+        """In large problems room in total often says more about pods than a model can."""
+        if not self.large:
+            return bound
+        names = [f"placed {priority}" for priority in levels(self.problem)]
+        placed = capped(self.problem, dict(zip(names, bound.placed, strict=True)))
+        return replace(bound, placed=tuple(placed.values()))
 
     def _try_weaker(self, weaker: Solution) -> None:
         """A state that the weaker model allows may have an order, too; it is never cut off."""

@@ -32,8 +32,12 @@ class Changes:
 
     @cached_property
     def touched(self) -> IntArray:
-        """The nodes that changed, each once."""
-        return self.nodes if len(self.nodes) == 1 else np.unique(self.nodes)
+        """The nodes that changed, each once, in order."""
+        if len(self.nodes) <= 1:
+            return self.nodes
+        changed = np.zeros(int(self.nodes.max()) + 1, np.bool_)
+        changed[self.nodes] = True
+        return np.flatnonzero(changed)
 
 
 class ChangeLog:
@@ -42,6 +46,7 @@ class ChangeLog:
     def __init__(self) -> None:
         self._rows: IntArray = np.empty((256, 4), np.int64)
         self._size = 0
+        self._last: tuple[int, int, Changes] | None = None
 
     def __len__(self) -> int:
         return self._size
@@ -54,9 +59,14 @@ class ChangeLog:
         self._size += 1
 
     def since(self, position: int) -> Changes:
-        """What was appended from this position on."""
+        """What was appended from this position on; filters and then scores ask for the same."""
+        if self._last is not None and self._last[:2] == (position, self._size):
+            return self._last[2]
         rows = self._rows[position : self._size]
-        return Changes(rows[:, _GROUP], rows[:, _NODE], rows[:, _DELTA], rows[:, _TERMINATING] != 0)
+        groups, nodes, deltas = rows[:, _GROUP], rows[:, _NODE], rows[:, _DELTA]
+        changes = Changes(groups, nodes, deltas, rows[:, _TERMINATING] != 0)
+        self._last = (position, self._size, changes)
+        return changes
 
 
 class GroupSet:

@@ -55,7 +55,7 @@ class GroupCycle:
 
     def __init__(self, state: SchedulingState, profile: Profile, group: PodGroup) -> None:
         self._state = state
-        self._seen = len(state.log)
+        self._seen = self._scored = len(state.log)
         self.rejection: Status | None = None
         self.limit: Limit | None = None
         self.filters: list[tuple[str, Filter]] = []
@@ -91,14 +91,33 @@ class GroupCycle:
     def refused(self) -> BoolArray:
         """Nodes that don't pass all filters."""
         refused = self.never.copy()
-        for _, each in self.filters:
-            if not isinstance(each, StaticFilter):
-                refused |= each.refused()
+        for each in self._changing:
+            refused |= each.refused()
         return refused
 
     @cached_property
+    def _changing(self) -> tuple[Filter, ...]:
+        """Filters for which other pods matter."""
+        return tuple(each for _, each in self.filters if not isinstance(each, StaticFilter))
+
+    @property
     def scores(self) -> list[tuple[str, int, Score]]:
-        """(plugin, weight, score) of the plugins that score this group; made on first use."""
+        """(plugin, weight, score) of the plugins that score this group.
+
+        They are made on first use and catch up on the next: a pod that one node takes, or none, is
+        never scored.
+        """
+        made, log = self._scores, self._state.log
+        if self._scored < len(log):
+            changes = log.since(self._scored)
+            self._scored = len(log)
+            for _, _, score in made:
+                score.apply(changes)
+        return made
+
+    @cached_property
+    def _scores(self) -> list[tuple[str, int, Score]]:
+        self._scored = len(self._state.log)
         made = [
             (plugin.name, weight, plugin.pre_score(self._state, self._group))
             for plugin, weight in self._profile.scores
@@ -106,17 +125,14 @@ class GroupCycle:
         return [(name, weight, score) for name, weight, score in made if score is not None]
 
     def catch_up(self) -> None:
-        """Apply what happened since this group's last pod."""
+        """The filters apply what happened since this group's last pod."""
         log = self._state.log
         if self._seen == len(log):
             return
         changes = log.since(self._seen)
         self._seen = len(log)
-        for _, each in self.filters:
+        for each in self._changing:
             each.apply(changes)
-        if "scores" in self.__dict__:
-            for _, _, score in self.scores:
-                score.apply(changes)
 
 
 @dataclass(frozen=True)

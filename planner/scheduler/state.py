@@ -147,8 +147,12 @@ class SchedulingState:
 
     def _shift(self, pod: int, node: int, delta: int) -> Change:
         group = int(self.cluster.group_of[pod])
-        self.used[node] += delta * self.requests[group]
-        self.non_zero_used[node] += delta * self.non_zero_requests[group]
+        if delta > 0:
+            self.used[node] += self.requests[group]
+            self.non_zero_used[node] += self.non_zero_requests[group]
+        else:
+            self.used[node] -= self.requests[group]
+            self.non_zero_used[node] -= self.non_zero_requests[group]
         return Change(group, node, delta, bool(self.terminating[pod]))
 
     def counts_by_node(self, groups: IntArray, *, terminating: bool) -> IntArray:

@@ -63,6 +63,11 @@ class VolumeState:
         """What a group's pods use, or None if they have no claims."""
         return self._groups.get(group.index)
 
+    @property
+    def promising(self) -> bool:
+        """Whether placing some pod promises volumes: then the order of placements matters."""
+        return any(volumes.undecided for volumes in self._groups.values())
+
     def users(self, claim: str) -> int:
         """How many volumes of placed pods go through a claim (`namespace/name`) that they share.
 

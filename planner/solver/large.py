@@ -2,9 +2,9 @@
 
 That way knows pending pods, excess and the number of moves. The other options are looked at from
 there. --preempt and --relax change nothing where everything that can run finds a place by the
-rules. Where they do change something, the whole model goes on from the state that was found, if it
-is not too large to be built. Wishes, and what moves cost, are looked at in the whole model, too.
-A limit on moves is for the caller to see to: any part of an order is legal.
+rules. Where not everything does, the whole model goes on from the state that was found, if it is
+not too large to be built. Wishes, and what moves cost, are looked at in the whole model, too. A
+limit on moves is for the caller to see to: any part of an order is legal.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import replace
 from planner.solver.bounds import placeable
 from planner.solver.lexicographic import MOST_CELLS_FOR_WISHES, Search
 from planner.solver.objectives import departed, has_wishes, move_weights
+from planner.solver.packing.ceilings import capped
 from planner.solver.packing.stock import only_room_decides
 from planner.solver.problem import Cell, Problem
 from planner.solver.progress import Report, silent
@@ -52,15 +53,20 @@ def solve_large(problem: Problem, *, report: Report = silent) -> Solution:
     found = by_rules(problem, report=report)
     if found.interrupted or moves_too_many(problem, found):
         return found
-    options = problem.options
-    asked = (("--preempt", options.preempt), ("--relax", options.relax))
-    sacrifices = [name for name, is_asked in asked if is_asked]
-    if not sacrifices or all(level.proven for level in found.levels if level.kind == "placed"):
+    if all(level.proven for level in found.levels if level.kind == "placed"):
         return _refined(problem, found, report)
     if is_huge(problem):
-        return replace(found, notes=(*found.notes, *map(NOT_LOOKED_AT.format, sacrifices)))
+        return _refined(problem, _unsacrificed(problem, found), report)
     better = solve(_timed(problem, found), start=found.counts, report=report)
     return _after(better, found) if better.status in ("optimal", "feasible") else found
+
+
+def _unsacrificed(problem: Problem, found: Solution) -> Solution:
+    """What could have given way is named."""
+    options = problem.options
+    asked = (("--preempt", options.preempt), ("--relax", options.relax))
+    notes = [NOT_LOOKED_AT.format(name) for name, is_asked in asked if is_asked]
+    return replace(found, notes=(*found.notes, *notes))
 
 
 def by_rules(problem: Problem, *, report: Report = silent) -> Solution:
@@ -87,6 +93,8 @@ def _translated(problem: Problem, plain: Solution) -> Solution:
     usual = not (options.preempt or options.relax)
     if usual:
         levels = [level for level in plain.levels if level.kind == "placed"]
+    if not everything:
+        levels = _capped(problem, levels)
     counts = dict(sorted((Counter(plain.counts) + Counter(_standing(problem))).items()))
     if options.relax:
         levels.append(Level("broken", "broken", 0, 0))
@@ -105,6 +113,11 @@ def _translated(problem: Problem, plain: Solution) -> Solution:
         levels=tuple(levels),
         for_sequences=True,
     )
+
+
+def _capped(problem: Problem, placed: list[Level]) -> list[Level]:
+    bounds = capped(problem, {level.name: level.bound for level in placed})
+    return [replace(level, bound=bounds[level.name]) for level in placed]
 
 
 def _cost(problem: Problem, counts: Mapping[Cell, int]) -> int:

@@ -148,6 +148,12 @@ def test_a_run_goes_on_where_one_of_the_same_code_stopped(
     assert len(asked) > few
 
 
+def test_a_run_can_be_narrowed_to_some_points() -> None:
+    cases = list(workload.cases("sort", WORK.full[0]))
+    assert {c.point["n"] for c in cases if command.within(c, ["n=10"])} == {10}
+    assert not [c for c in cases if command.within(c, ["n=10", "n=100"])]
+
+
 def test_results_of_different_code_are_not_put_together(tmp_path: Path) -> None:
     for code in ("one", "other"):
         results = Results(machine=MACHINE, code=code, quick=True, results=[])

@@ -1,10 +1,19 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from random import Random
 from typing import Any
 
-from planner.cluster import PENDING, Cluster
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner.cluster import GONE, PENDING, Cluster
+from planner.evictions.fingerprint import Fingerprint
 from planner.evictions.stage import Stage
+from planner.scheduler.cycle import Scheduler
 from planner.scheduler.profile import default_profile
+from planner.scheduler.state import SchedulingState
+from planner.verify.replay import cordoned_node, with_old_pods
 from tests.objects import ZONE, cluster_of, node, owned, pod
 
 
@@ -60,3 +69,58 @@ def test_everything_goes_back_to_the_start() -> None:
         assert stage.node_of.tolist() == [0, PENDING]
         assert not stage.cordoned
         assert best(stage, cluster, "p") == ["b"]
+
+
+def asked_afresh(stage: Stage, index: int) -> list[int]:
+    """The naive twin: a new scheduler over the cluster as it is now."""
+    moved = dict(enumerate(stage.node_of.tolist()))
+    nodes = tuple(
+        cordoned_node(each, True) if i in stage.cordoned else each
+        for i, each in enumerate(stage.cluster.nodes)
+    )
+    now = replace(stage.cluster.with_placement(moved), nodes=nodes)
+    found = Scheduler(SchedulingState(now), default_profile()).evaluate(index).best
+    return [int(each) for each in found]
+
+
+@settings(max_examples=25)
+@given(st.sampled_from(("Ignore", "Honor")), st.integers(0, 2**32))
+def test_kept_answers_are_those_of_a_scheduler_that_starts_afresh(policy: str, seed: int) -> None:
+    drawn = Random(seed)
+    nodes = [node(name, zone) for name, zone in zip("abcd", "xxyz", strict=True)]
+    replicas = [web(f"w{i}", drawn.choice("abcd"), policy) for i in range(4)]
+    running = with_old_pods(cluster_of(*nodes, *replicas, pod("p")), [0, 1, 2, 3])
+    stage = Stage(running, default_profile())
+    for _ in range(40):
+        match drawn.randrange(6):
+            case 0:
+                stage.restore()
+            case 1:
+                stage.cordon(drawn.sample(range(4), drawn.randrange(3)))
+            case _:
+                index = drawn.randrange(4)
+                twin = 5 + index
+                if stage.node_of[index] == PENDING:
+                    assert stage.best(index).tolist() == asked_afresh(stage, index)
+                    stage.place(index, drawn.randrange(4))
+                elif stage.node_of[twin] == GONE:
+                    stage.evict(index, drawn.choice((None, twin)))
+                else:
+                    stage.forget(twin)
+        assert stage.best(4).tolist() == asked_afresh(stage, 4)
+
+
+def test_the_way_to_a_state_leaves_no_trace_in_its_fingerprint() -> None:
+    fingerprint = Fingerprint()
+    seen = []
+    for order in ((0, 1), (1, 0)):
+        fingerprint.value = 0
+        fingerprint.shift(group=7, node=0, terminating=False, delta=1)
+        for place in order:
+            fingerprint.shift(group=0, node=place, terminating=False, delta=1)
+        fingerprint.shift(group=7, node=0, terminating=False, delta=-1)
+        seen.append(fingerprint.value)
+    assert seen[0] == seen[1] != 0
+    fingerprint.shift(group=0, node=1, terminating=False, delta=-1)
+    fingerprint.shift(group=0, node=1, terminating=True, delta=1)
+    assert fingerprint.value != seen[0]

@@ -12,7 +12,7 @@ node affinity last.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -69,6 +69,9 @@ class _Balancing:
         self._view = view
         self._args = args
         self._fit = NodeFit(view)
+        self._eligible_by: dict[tuple[int, ...], BoolArray] = {}
+        self._present_by: dict[tuple[str, int], tuple[str, ...]] = {}
+        self._equals: dict[tuple[int, bool], list[int]] = {}
         selected = selecting(args.namespaces, args.label_selector)
         self._namespaces: dict[str, list[Pod]] = {}
         for node in view.nodes:
@@ -82,9 +85,9 @@ class _Balancing:
         for namespace, pods in self._namespaces.items():
             counted = _Counted(self._view, pods)
             for constraint in self._constraints(namespace, pods):
-                domains = self._domains(constraint, counted)
-                sizes = [len(pods) for pods in domains.values()]
-                if sizes and max(sizes) - min(sizes) > constraint.spec.max_skew:
+                matching = self._by_domain(constraint, counted)
+                if self._skew(constraint, matching) > constraint.spec.max_skew:
+                    domains = dict.fromkeys(self._present(constraint), ()) | matching
                     self._choose(constraint, self._by_size(domains), chosen)
         return chosen
 
@@ -106,32 +109,59 @@ class _Balancing:
 
     def _eligible(self, spec: TopologySpreadConstraint, pod: Pod) -> BoolArray:
         """The nodes that the inclusion policies admit for the pod with the constraint."""
-        eligible = np.zeros(len(self._view.cluster.nodes), np.bool_)
-        eligible[self._view.node_array] = True
+        rules: list[BoolArray] = []
         if spec.node_affinity_policy == "Honor":
-            eligible &= self._fit.matches_affinity(pod)
+            rules.append(self._fit.matches_affinity(pod))
         if spec.node_taints_policy == "Honor":
-            eligible &= self._fit.tolerated(pod)
-        return eligible
+            rules.append(self._fit.tolerated(pod))
+        key = tuple(map(id, rules))
+        if key not in self._eligible_by:
+            among = np.zeros(len(self._view.cluster.nodes), np.bool_)
+            among[self._view.node_array] = True
+            self._eligible_by[key] = np.logical_and.reduce([among, *rules])
+        return self._eligible_by[key]
 
-    def _domains(self, constraint: _Constraint, counted: _Counted) -> dict[str, list[Pod]]:
-        """The pods of each domain.
+    def _present(self, constraint: _Constraint) -> tuple[str, ...]:
+        """An eligible node makes a domain even without pods."""
+        key = (constraint.spec.topology_key, id(constraint.eligible))
+        if key not in self._present_by:
+            topology = self._view.cluster.topology(constraint.spec.topology_key)
+            there = np.unique(topology.domain_of[constraint.eligible]).tolist()
+            self._present_by[key] = tuple(topology.domains[d] for d in there if d >= 0)
+        return self._present_by[key]
 
-        An eligible node makes a domain even without pods; a pod makes one even on another node.
-        """
+    def _by_domain(self, constraint: _Constraint, counted: _Counted) -> dict[str, list[Pod]]:
+        """The pods of each domain that has any; a pod makes one even on a node that has no part."""
         topology = self._view.cluster.topology(constraint.spec.topology_key)
-        present = np.unique(topology.domain_of[constraint.eligible]).tolist()
-        found: dict[str, list[Pod]] = {topology.domains[d]: [] for d in present if d >= 0}
+        found: dict[str, list[Pod]] = {}
         for pod in counted.matching(constraint):
             domain = int(topology.domain_of[self._view.node_of(pod)])
             if domain >= 0:
                 found.setdefault(topology.domains[domain], []).append(pod)
         return found
 
-    def _by_size(self, domains: dict[str, list[Pod]]) -> list[_Domain]:
+    def _skew(self, constraint: _Constraint, matching: Mapping[str, Sequence[Pod]]) -> int:
+        """Between the largest and the smallest domain."""
+        sizes = [len(pods) for pods in matching.values()]
+        if not all(domain in matching for domain in self._present(constraint)):
+            sizes.append(0)
+        return max(sizes, default=0) - min(sizes, default=0)
+
+    def _by_size(self, domains: Mapping[str, Sequence[Pod]]) -> list[_Domain]:
         names = self._view.in_any_order(domains)
-        found = [_Domain(name, go_sorted(domains[name], _stays_before)) for name in names]
+        found = [_Domain(name, self._in_order(domains[name])) for name in names]
         return sorted(found, key=lambda domain: len(domain.pods))
+
+    def _in_order(self, pods: Sequence[Pod]) -> list[Pod]:
+        """As Go sorts them; what comes of pods that are all equal depends on their number alone."""
+        if len({id(pod.spec) for pod in pods}) > 1:
+            return go_sorted(pods, _stays_before)
+        if len(pods) < 2:
+            return list(pods)
+        key = (len(pods), _stays_before(pods[0], pods[1]))
+        if key not in self._equals:
+            self._equals[key] = go_sorted(range(len(pods)), lambda _one, _other: key[1])
+        return [pods[place] for place in self._equals[key]]
 
     def _choose(
         self, constraint: _Constraint, domains: list[_Domain], chosen: dict[Pod, str]
@@ -161,13 +191,9 @@ class _Balancing:
     ) -> IntArray:
         """The eligible nodes of domains that need more pods."""
         names = {domain.name for domain in domains if len(domain.pods) < average}
-        nodes, key = self._view.cluster.nodes, constraint.spec.topology_key
-        found = [
-            node
-            for node in np.flatnonzero(constraint.eligible).tolist()
-            if nodes[node].labels.get(key) in names
-        ]
-        return np.array(found, np.int64)
+        topology = self._view.cluster.topology(constraint.spec.topology_key)
+        lacking = np.array([*(name in names for name in topology.domains), False], np.bool_)
+        return np.flatnonzero(constraint.eligible & lacking[topology.domain_of])
 
 
 class _Counted:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -44,18 +43,16 @@ class NodeResourcesBalancedAllocation:
 class _BalancedScore:
     def __init__(self, state: SchedulingState, columns: list[tuple[int, int]]) -> None:
         self._state = state
-        self._columns = columns
+        self._columns = np.array([column for column, _ in columns], np.int64)[:, None]
+        wanted = np.array([amount for _, amount in columns], np.int64)[:, None]
+        self._added = np.array([np.zeros_like(wanted), wanted])
         self._scores = self._judge(state.all_nodes)
 
     def _judge(self, nodes: IntArray) -> IntArray:
         """50 + (50 + with - without) / 2, truncated."""
-        allocatable = self._state.cluster.resources.allocatable
-        resources = [
-            (self._state.used[nodes, column], allocatable[nodes, column], wanted)
-            for column, wanted in self._columns
-        ]
-        without = _balance([(used, offered) for used, offered, _ in resources])
-        filled = _balance([(used + wanted, offered) for used, offered, wanted in resources])
+        used = self._state.used[nodes, self._columns]
+        allocatable = self._state.cluster.resources.allocatable[nodes, self._columns]
+        without, filled = _balance(used + self._added, allocatable)
         half = MAX_NODE_SCORE // 2
         scores: IntArray = half + np.trunc((half + filled - without) / 2).astype(np.int64)
         return scores
@@ -77,20 +74,19 @@ class _BalancedScore:
         self._scores[changes.touched] = self._judge(changes.touched)
 
 
-def _balance(resources: Sequence[tuple[IntArray, IntArray]]) -> IntArray:
+def _balance(requested: IntArray, allocatable: IntArray) -> IntArray:
     """int((1 - std) x 100) of the used fractions; resources the node lacks don't count.
 
-    `resources` are (requested, allocatable) over nodes.
+    `allocatable` has a row for each resource, and `requested` such rows for each case.
     """
-    present = [allocatable > 0 for _, allocatable in resources]
-    fractions = [
-        np.where(has, np.minimum(requested / np.maximum(allocatable, 1), 1.0), 0.0)
-        for has, (requested, allocatable) in zip(present, resources, strict=True)
-    ]
-    if len(resources) == 2:
-        deviation = np.where(present[0] & present[1], _of_two(*fractions), 0.0)
+    present = allocatable > 0
+    shares = np.minimum(requested / np.maximum(allocatable, 1), 1.0)
+    fractions = np.where(present, shares, 0.0)
+    if len(allocatable) == 2:
+        distance = _of_two(fractions[:, 0], fractions[:, 1])
+        deviation = np.where(present[0] & present[1], distance, 0.0)
     else:
-        deviation = _of_many(np.array(fractions), np.array(present))
+        deviation = np.array([_of_many(case, present) for case in fractions])
     return ((1 - deviation) * MAX_NODE_SCORE).astype(np.int64)
 
 

@@ -26,6 +26,8 @@ from planner.scheduler.state import SchedulingState
 TOO_MANY_PODS = "Too many pods"
 INSUFFICIENT = "Insufficient {}"
 
+NON_ZERO = (CPU, MEMORY)
+"""The columns of the sums in which silent containers count."""
 _CUSTOM_SCORE_SCALE = MAX_NODE_SCORE // 10
 """Shape points of RequestedToCapacityRatio go from 0 to 10."""
 
@@ -81,26 +83,25 @@ class _FitFilter(Filter):
     ) -> None:
         self._state = state
         self._pods = state.cluster.resources.column(PODS)
-        self._columns = np.array([column for column, _ in columns], np.int64)
         self._names = [name for _, name in columns]
-        self._request = state.requests[group.index, self._columns]
+        asked = np.array([column for column, _ in columns], np.int64)
+        request = state.requests[group.index, asked]
         self._bits = 2 << np.arange(len(columns), dtype=np.int64)
         self._unresolvable = 2 << len(columns)
         self._asked: list[tuple[int, int, int]] = list(
-            zip(self._bits.tolist(), self._columns.tolist(), self._request.tolist(), strict=True)
+            zip(self._bits.tolist(), asked.tolist(), request.tolist(), strict=True)
         )
+        self._rows = np.append(self._pods, asked)[:, None]
+        self._row_requests = np.append(1, request)[:, None]
+        self._row_bits = np.append(1, self._bits)
         self._verdicts: IntArray | None = None
 
     def _judge(self, nodes: IntArray) -> IntArray:
-        """Per resource: requested > allocatable - used."""
-        allocatable = self._state.cluster.resources.allocatable[nodes]
-        used = self._state.used[nodes]
-        offered = allocatable[:, self._columns]
-        short = self._request > offered - used[:, self._columns]
-        hopeless = (short & (self._request > offered)).any(axis=1)
-        verdicts = short @ self._bits + hopeless * self._unresolvable
-        full = used[:, self._pods] + 1 > allocatable[:, self._pods]
-        judged: IntArray = verdicts + full
+        """Per resource, in rows: requested > allocatable - used. One more pod is wanted, too."""
+        offered = self._state.cluster.resources.allocatable[nodes, self._rows]
+        short = self._row_requests > offered - self._state.used[nodes, self._rows]
+        hopeless = (short & (self._row_requests > offered))[1:].any(axis=0)
+        judged: IntArray = self._row_bits @ short + hopeless * self._unresolvable
         return judged
 
     def verdicts(self) -> IntArray:
@@ -145,7 +146,8 @@ Rule = Callable[[IntArray, IntArray], IntArray]
 
 
 def _least_allocated(requested: IntArray, capacity: IntArray) -> IntArray:
-    return np.where(requested > capacity, 0, (capacity - requested) * MAX_NODE_SCORE // capacity)
+    score: IntArray = np.maximum(capacity - requested, 0) * MAX_NODE_SCORE // capacity
+    return score
 
 
 def _most_allocated(requested: IntArray, capacity: IntArray) -> IntArray:
@@ -184,6 +186,11 @@ def _rule(strategy: str, points: Sequence[UtilizationShapePoint]) -> Rule:
     return _requested_to_capacity(points)
 
 
+def _column(numbers: Sequence[int]) -> IntArray:
+    """One row for each number, to be combined with all nodes."""
+    return np.array(numbers, np.int64)[:, None]
+
+
 class _FitScore:
     def __init__(
         self,
@@ -197,37 +204,41 @@ class _FitScore:
         self._ratio = rule not in (_least_allocated, _most_allocated)
         wanted = group.spec.scored_requests
         known = state.cluster.resources.index
-        self._resources = [
-            (resource, known[resource.name], wanted.get(resource.name, 0))
+        scored = [
+            resource
             for resource in resources
             if resource.name in known
             and (wanted.get(resource.name, 0) > 0 or not is_scalar(resource.name))
         ]
+        self._columns = _column([known[resource.name] for resource in scored])
+        self._wanted = _column([wanted.get(resource.name, 0) for resource in scored])
+        self._weights = _column([resource.weight for resource in scored])
+        names = [resource.name for resource in scored]
+        self._defaulted = [row for row, name in enumerate(names) if name in NON_ZERO]
+        self._non_zero = _column([NON_ZERO.index(names[row]) for row in self._defaulted])
         self._scores = self._judge(state.all_nodes)
 
     def _judge(self, nodes: IntArray) -> IntArray:
-        """The weighted mean over the resources that the node has."""
-        total = np.zeros(len(nodes), np.int64)
-        weights = np.zeros(len(nodes), np.int64)
-        for resource, column, wanted in self._resources:
-            capacity = self._state.cluster.resources.allocatable[nodes, column]
-            requested = self._used(resource.name, column, nodes) + wanted
-            score = self._rule(requested, np.maximum(capacity, 1))
-            counts = (capacity > 0) & (score > 0) if self._ratio else capacity > 0
-            total += np.where(counts, score * resource.weight, 0)
-            weights += np.where(counts, resource.weight, 0)
-        divisor = np.maximum(weights, 1)
+        """The weighted mean over the resources that the node has; a row for each of them."""
+        capacity = self._state.cluster.resources.allocatable[nodes, self._columns]
+        requested = self._used(nodes) + self._wanted
+        score = self._rule(requested, np.maximum(capacity, 1))
+        counts = (capacity > 0) & (score > 0) if self._ratio else capacity > 0
+        weights = np.where(counts, self._weights, 0)
+        total = (score * weights).sum(axis=0)
+        divisor = np.maximum(weights.sum(axis=0), 1)
+        mean: IntArray = total // divisor
         if self._ratio:
-            return np.where(weights > 0, np.floor(total / divisor + 0.5).astype(np.int64), 0)
-        return np.where(weights > 0, total // divisor, 0)
+            mean = np.floor(total / divisor + 0.5).astype(np.int64)
+        return mean
 
-    def _used(self, name: str, column: int, nodes: IntArray) -> IntArray:
+    def _used(self, nodes: IntArray) -> IntArray:
         """Silent containers count with their defaults for cpu and memory, the rest as requested."""
-        used: IntArray
-        if name in (CPU, MEMORY):
-            used = self._state.non_zero_used[nodes, 0 if name == CPU else 1]
-        else:
-            used = self._state.used[nodes, column]
+        defaulted: IntArray = self._state.non_zero_used[nodes, self._non_zero]
+        if len(defaulted) == len(self._columns):
+            return defaulted
+        used: IntArray = self._state.used[nodes, self._columns]
+        used[self._defaulted] = defaulted
         return used
 
     def active(self) -> bool:

@@ -7,16 +7,50 @@ over several weights holds. Sizes are rounded down and room is rounded up where 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
 
 from planner.cluster.topology import IntArray
-from planner.solver.packing.stock import Stock
+from planner.solver.packing.stock import Stock, pool_of
+from planner.solver.problem import Problem
 
 _SCALE = 2**40
 _STEPS = 16
 """Weights of two resources add up to this."""
+
+
+def ceilings(problem: Problem) -> dict[int, int]:
+    """By priority, how many pods can be placed by room alone, given as many as can be above it.
+
+    With --preempt running pods count, too. Rules only ever allow less. Nothing is said where nodes
+    hold more than they offer, for what runs may stay.
+    """
+    stock = pool_of(problem)
+    if stock is None:
+        return {}
+    most: list[int] = []
+    for rank in range(len(stock.priorities)):
+        most.append(ceiling(stock, tuple(most), rank))
+    running = 0 if problem.options.preempt else 1
+    now = stock.placed(stock.now)
+    pairs = zip(stock.priorities, most, now, strict=True)
+    return {priority: bound - running * base for priority, bound, base in pairs}
+
+
+def capped(problem: Problem, bounds: Mapping[str, int]) -> dict[str, int]:
+    """Bounds of the levels `placed PRIORITY`, from the top, with what room in total says.
+
+    That takes the priorities above for placed as far as room allows. Where less of one can be, more
+    may remain for those below, and their bounds stay as they were.
+    """
+    most, found, met = ceilings(problem), dict(bounds), True
+    for name, bound in bounds.items():
+        room = most.get(int(name.removeprefix("placed ")), bound)
+        found[name] = min(bound, room) if met else bound
+        met = met and found[name] == room
+    return found
 
 
 def ceiling(stock: Stock, placed: tuple[int, ...], rank: int) -> int:
@@ -24,7 +58,7 @@ def ceiling(stock: Stock, placed: tuple[int, ...], rank: int) -> int:
     mine = np.flatnonzero(stock.rank == rank)
     best = int(stock.total[mine].sum())
     size, room = _scaled(stock, rank)
-    for weights in _weights(size.shape[1]):
+    for weights in mixtures(size.shape[1]):
         weighed, left = size @ weights, int(room @ weights)
         for above in range(rank):
             left -= _lightest(stock, weighed, above, placed[above])
@@ -50,7 +84,7 @@ def _scaled(stock: Stock, rank: int) -> tuple[IntArray, IntArray]:
     return size, room
 
 
-def _weights(resources: int) -> list[IntArray]:
+def mixtures(resources: int) -> list[IntArray]:
     """Each resource alone, and mixtures of two."""
     found = list(np.eye(resources, dtype=np.int64))
     for one, other in combinations(range(resources), 2):

@@ -50,10 +50,17 @@ def bounded(stock: Stock, counts: IntArray, known: Mapping[int, int] | None = No
     placed = stock.placed(counts)
     bounds = list(stock.placed(stock.total[:, None]))
     for rank in range(len(placed)):
-        bounds[rank] = (known or {}).get(rank, ceiling(stock, placed, rank))
+        bounds[rank] = ceiling(stock, placed, rank)
+        bounds[rank] = min(bounds[rank], (known or {}).get(rank, bounds[rank]))
         if bounds[rank] > placed[rank]:
             break
     return Packed(counts, placed, tuple(bounds))
+
+
+def still_known(packed: Packed, placed: tuple[int, ...]) -> dict[int, int]:
+    """The bounds of a packing that hold for another one, with so many pods placed."""
+    bounds = enumerate(packed.bounds)
+    return {rank: bound for rank, bound in bounds if packed.placed[:rank] == placed[:rank]}
 
 
 def decide_packing(problem: Problem, stock: Stock, packed: Packed, limit: float) -> Packed:
@@ -64,9 +71,11 @@ def decide_packing(problem: Problem, stock: Stock, packed: Packed, limit: float)
     for position, group in enumerate(stock.groups):
         model.at_least(_pods(model, group), int(stock.least[position]))
     bounds = list(stock.placed(stock.total[:, None]))
-    spent, interrupted = 0.0, False
+    spent, interrupted, begin = 0.0, False, packed
     for rank, expression in enumerate(ranks):
         bounds[rank] = ceiling(stock, packed.placed, rank)
+        known = still_known(begin, packed.placed)
+        bounds[rank] = min(bounds[rank], known.get(rank, bounds[rank]))
         value = packed.placed[rank]
         model.at_least(expression, value)
         if value == bounds[rank]:

@@ -81,29 +81,60 @@ def only_room_decides(problem: Problem) -> bool:
 def stock_of(problem: Problem) -> Stock | None:
     """The problem as a packing; None if nodes hold more than they offer, or numbers are huge."""
     groups = problem.groups
-    asked = problem.requests[list(groups)]
-    columns = np.flatnonzero((asked > 0).any(axis=0))
-    size, room = asked[:, columns], (problem.allocatable - problem.fixed_used)[:, columns]
     now = np.zeros((len(groups), len(problem.cluster.nodes)), np.int64)
     position = {group: i for i, group in enumerate(groups)}
     for (group, node), pods in problem.movable.items():
         now[position[group], node] = len(pods)
-    waiting = np.array([len(problem.waiting.get(g, ())) for g in groups], np.int64)
-    total = now.sum(axis=1) + waiting
-    huge = float(room.max(initial=0)) * max(1, len(room)) > _EXACT
-    if not len(groups) or huge or (now.T @ size > room).any():
+    room = problem.allocatable - problem.fixed_used
+    if not _holds(problem, room):
         return None
+    landing = np.array([problem.landing(g) for g in groups])
+    return _stock(problem, room, now, landing)
+
+
+def pool_of(problem: Problem) -> Stock | None:
+    """All nodes as one, on which everything may land: what does not fit there fits nowhere."""
+    groups = problem.groups
+    now = np.zeros((len(groups), 1), np.int64)
+    position = {group: i for i, group in enumerate(groups)}
+    for (group, _), pods in problem.movable.items():
+        now[position[group], 0] += len(pods)
+    room = problem.allocatable - problem.fixed_used
+    if not _holds(problem, room):
+        return None
+    together = room.sum(axis=0, keepdims=True)
+    return _stock(problem, together, now, np.ones_like(now, np.bool_))
+
+
+def _holds(problem: Problem, room: IntArray) -> bool:
+    """Whether what may move has room where it is, and sums are exact."""
+    used = np.zeros_like(room)
+    if problem.movable:
+        cells = np.array(list(problem.movable), np.int64)
+        pods = np.fromiter(map(len, problem.movable.values()), np.int64)
+        np.add.at(used, cells[:, 1], problem.requests[cells[:, 0]] * pods[:, None])
+    huge = float(room.max(initial=0)) * max(1, len(room)) > _EXACT
+    asked = problem.requests[list(problem.groups)] > 0
+    return bool(problem.groups) and not huge and not (used > room)[:, asked.any(axis=0)].any()
+
+
+def _stock(problem: Problem, room: IntArray, now: IntArray, landing: BoolArray) -> Stock:
+    groups = problem.groups
+    asked = problem.requests[list(groups)]
+    columns = np.flatnonzero((asked > 0).any(axis=0))
+    waiting = np.array([len(problem.waiting.get(g, ())) for g in groups], np.int64)
     priority = [problem.cluster.groups[g].priority for g in groups]
     priorities = tuple(sorted(set(priority), reverse=True))
     lost = np.array([problem.displaceable.get(g, 0) for g in groups], np.int64)
+    running = now.sum(axis=1)
     return Stock(
         groups=groups,
-        size=size,
-        room=room,
-        landing=np.array([problem.landing(g) for g in groups]),
+        size=asked[:, columns],
+        room=room[:, columns],
+        landing=landing,
         priorities=priorities,
         rank=np.array([priorities.index(p) for p in priority], np.int64),
         now=now,
-        total=total,
-        least=now.sum(axis=1) - lost,
+        total=running + waiting,
+        least=running - lost,
     )

@@ -157,14 +157,19 @@ def careful(fresh: Work) -> Work:
     for task in active(work):
         task.hand += task.waiting
         land_all(work, task, "pack")
-        waiting, task.hand = task.hand, 0
-        before = _Memory.of(task)
-        depart(work, task)
-        land_all(work, task, "pack")
-        if task.hand:
-            before.restore(work, task)
-        task.hand = waiting
+        level_out(work, task)
     return work
+
+
+def level_out(work: Work, task: Task) -> None:
+    """Let leave what has to, if that ends with less excess and everybody on a node again."""
+    waiting, task.hand = task.hand, 0
+    before, excess = _Memory.of(task), excess_of(task)
+    depart(work, task)
+    land_all(work, task, "pack")
+    if task.hand or _refused(task) or excess_of(task) > excess:
+        before.restore(work, task)
+    task.hand = waiting
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,13 @@
-"""Large neighbourhoods: the nodes around an eviction that the closed form does not ask for.
+"""Large neighbourhoods: nodes that are decided anew together, everything else staying as it is.
 
-Such evictions make room for others. Whether one of them can be spared is decided exactly within a
-window: the node that was opened, those on which its pods landed, other opened nodes nearby, and the
-emptiest nodes on which its new pods might be instead. One window after the other, until a round
-over all of them has brought nothing.
+Three sorts of windows, each solved exactly:
+
+    roomy    for pods without a node: the nodes with most room, of one resource or the other
+    narrow   around an eviction that the closed form does not ask for, since it made room for
+             others: the node, those on which its pods landed, other opened nodes nearby, and the
+             emptiest nodes on which its new pods might be instead
+    wide     most of the opened nodes, and others drawn at random: where room of one resource is on
+             other nodes than that of the next one, several evictions can only be spared together
 """
 
 from __future__ import annotations
@@ -22,10 +26,84 @@ from planner.solver.scale.work import Work
 EMPTIEST = 8
 OPENED = 3
 LANDED = 4
+ROOMY = (20, 40)
+"""Nodes of the windows for pods without a node, one after the other until they have one."""
+WIDE = 22
+"""Nodes of a wide window; two thirds of them opened ones, if there are so many."""
+ATTEMPTS = 4
+"""Wide windows in a row that may bring nothing."""
+SECONDS = 8.0
+"""The most for one window: another one is worth more than the last branches of this one."""
+
+
+def repair_roomy(fresh: Work, best: Incumbent) -> None:
+    """Windows for pods that are left without a node."""
+    for size in ROOMY:
+        if not best.best.open or best.clock.over:
+            return
+        repair_part(fresh, best, _roomy(best.work, size), min(SECONDS, best.clock.left / 2))
+        best.report()
+
+
+def _roomy(work: Work, size: int) -> BoolArray:
+    """The first nodes of several rankings in turn: by resource, for the biggest pods and for all.
+
+    Pods that leave for the big ones land on nodes that the big ones may not use, or not fill.
+    """
+    hand = sorted((t for t in work.tasks.values() if t.hand), key=lambda t: (-t.size, t.group))
+    everywhere = np.arange(len(work.free))
+    rankings: list[IntArray] = []
+    for task in hand[:OPENED]:
+        share = task.request * work.scale
+        for r in np.flatnonzero(4 * share >= share.max(initial=0.0)).tolist():
+            rankings.extend(
+                nodes[np.lexsort((nodes, -work.free[nodes, r]))]
+                for nodes in (work.places.nodes(task.group), everywhere)
+            )
+    inside = np.zeros(len(work.free), np.bool_)
+    for rank in range(len(work.free)):
+        for nodes in rankings:
+            if rank < len(nodes) and inside.sum() < size:
+                inside[nodes[rank]] = True
+    return inside
+
+
+def repair_widely(fresh: Work, best: Incumbent, seconds: float) -> None:
+    """Wide windows until several in a row have brought nothing."""
+    draw = np.random.default_rng(fresh.problem.options.seed)
+    until, failed = best.clock.spent + seconds, 0
+    while best.open and not best.best.open and failed < ATTEMPTS and best.clock.spent < until:
+        before = best.best.key
+        inside = _wide(best.work, draw)
+        if inside is None:
+            return
+        repair_part(fresh, best, inside, min(SECONDS, until - best.clock.spent))
+        best.report()
+        failed = failed + 1 if best.best.key == before else 0
+
+
+def _wide(work: Work, draw: np.random.Generator) -> BoolArray | None:
+    """Opened nodes that could be exchanged for one of them, then others for the same pods."""
+    opened, landed = _opened(work), _landed(work)
+    nodes = np.array(sorted(opened), np.int64)
+    if not len(nodes):
+        return None
+    nodes = draw.permutation(nodes)
+    first = int(nodes[0])
+    near = np.array([n == first or _alike(work, landed, n, first) for n in nodes.tolist()])
+    nodes = np.concatenate((nodes[near], nodes[~near]))
+    inside = np.zeros(len(work.free), np.bool_)
+    inside[nodes[: min(2 * WIDE // 3, -(-2 * len(nodes) // 3))]] = True
+    open_ = np.zeros(len(work.free), np.bool_)
+    for task in (*opened[first], *landed.get(first, ())):
+        open_ |= work.landing(task)
+    others = draw.permutation(np.flatnonzero(open_ & ~inside))
+    inside[others[: WIDE - int(inside.sum())]] = True
+    return inside
 
 
 def repair_around(fresh: Work, best: Incumbent, seconds: float) -> None:
-    """Windows around opened nodes as long as they help; nothing if pods are left without a node."""
+    """Narrow windows as long as they help; nothing if pods are left without a node."""
     tried: set[bytes] = set()
     until = best.clock.spent + seconds
     while best.open and not best.best.open and best.clock.spent < until:
@@ -34,7 +112,7 @@ def repair_around(fresh: Work, best: Incumbent, seconds: float) -> None:
             if inside.tobytes() in tried:
                 continue
             tried.add(inside.tobytes())
-            repair_part(fresh, best, inside)
+            repair_part(fresh, best, inside, min(SECONDS, until - best.clock.spent))
             best.report()
             if best.best.key < before or best.clock.spent >= until:
                 break

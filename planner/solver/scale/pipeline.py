@@ -21,6 +21,7 @@ from planner.cluster.topology import IntArray
 from planner.solver.bounds import move_bounds, total_bound
 from planner.solver.interrupts import interruptible
 from planner.solver.notes import notes_on
+from planner.solver.objectives import departed
 from planner.solver.problem import Cell, Problem
 from planner.solver.scale.construct import Score, construct, excess_of, score
 from planner.solver.scale.incumbent import Clock, Incumbent
@@ -31,17 +32,8 @@ from planner.solver.solution import Level, Solution, Statistics
 EXACT_CELLS = 20_000
 """Up to this many cells all nodes are repaired at once, and groups beyond reach are decided."""
 
-NOT_WEIGHED = "preferences are not weighed at this size"
-
-SHARE = 0.2
-"""The part of the time that windows get where all nodes can be repaired at once after them."""
-
-
-def understands(problem: Problem) -> bool:
-    """Whether the options ask for what this path can do."""
-    options = problem.options
-    usual = not (options.relax or options.preempt) and options.move_cost == "count"
-    return usual and options.prefer == "none" and options.max_moves is None
+SHARE, WIDELY = 0.2, 0.6
+"""Parts of the time left that windows get where all nodes can be repaired at once after them."""
 
 
 def solve_at_scale(problem: Problem, *, report: Report = silent) -> Solution:
@@ -54,7 +46,7 @@ def solve_at_scale(problem: Problem, *, report: Report = silent) -> Solution:
     least = Score(0, none, 0, sum(task.bound for task in fresh.tasks.values()))
     clock = Clock(problem.options.time_limit)
     best = Incumbent(work, found, least, clock, _Teller(report, begin))
-    interrupted = bool(problem.movable) and best.open and not _close(problem, fresh, best)
+    interrupted = best.open and not _close(problem, fresh, best)
     return _solution(problem, best, interrupted, time.monotonic() - begin)
 
 
@@ -62,17 +54,21 @@ def _close(problem: Problem, fresh: Work, best: Incumbent) -> bool:
     """From a state and a bound that differ to ones that meet; False if Ctrl-C came in between."""
     from planner.solver.scale.certify import certify_moves
     from planner.solver.scale.improve import improve
-    from planner.solver.scale.neighbourhoods import repair_around
+    from planner.solver.scale.neighbourhoods import repair_around, repair_roomy, repair_widely
     from planner.solver.scale.repair import repair_all
+    from planner.solver.scale.shortage import fill_by_priority
 
     small = cell_count(problem) <= EXACT_CELLS
     before = None
     try:
         with interruptible():
             improve(fresh, best)
-            while best.open and not best.clock.over and best.best != before:
+            repair_roomy(fresh, best)
+            fill_by_priority(fresh, best, solve_at_scale)
+            while _worth_repairing(best, small) and best.best != before:
                 before = best.best
                 repair_around(fresh, best, best.clock.left * (SHARE if small else 1))
+                repair_widely(fresh, best, best.clock.left * (WIDELY if small else 1))
                 if small:
                     repair_all(fresh, best)
             if small and _to_certify(problem, best):
@@ -82,11 +78,17 @@ def _close(problem: Problem, fresh: Work, best: Incumbent) -> bool:
     return True
 
 
+def _worth_repairing(best: Incumbent, small: bool) -> bool:
+    """Who may have a node in a shortage is for the whole model to say, where it can be built."""
+    short = small and any(best.best.unplaced)
+    return best.open and not best.clock.over and not short
+
+
 def _to_certify(problem: Problem, best: Incumbent) -> bool:
-    """Whether only floating-point arithmetic stands between this state and a proof."""
+    """Whether this state is complete but for the proof that it needs no fewer moves."""
     unproven = best.best.moves > best.certain.moves
-    searched = not best.open and not best.best.open and not best.clock.over
-    return unproven and searched and not _others(problem, best.work)
+    complete = not best.best.open and not best.clock.over
+    return unproven and complete and not _others(problem, best.work)
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,7 @@ def _solution(problem: Problem, best: Incumbent, interrupted: bool, seconds: flo
         counts=counts,
         unplaced=dict(sorted(unplaced.items())),
         levels=levels,
-        notes=(*notes_on(problem, {}), *_expected(best), NOT_WEIGHED),
+        notes=(*notes_on(problem, {}), *_expected(best)),
         statistics=statistics,
         interrupted=interrupted or rest.interrupted,
     )
@@ -210,14 +212,10 @@ def _levels(
     if others:
         excess = remaining.value if remaining is not None else excess + _unknown(problem, counts)
     levels.append(Level("excess", "excess", excess, 0 if others else best.certain.excess))
-    moved = _moved(problem, counts) if others else best.best.moves
+    moved = departed(problem, counts) if others else best.best.moves
     met = all(level.proven for level in levels)
     bound = best.certain.moves + _bound_of(problem, others) if met else 0
     return (*levels, Level("moves", "moves", moved, bound))
-
-
-def _moved(problem: Problem, counts: dict[Cell, int]) -> int:
-    return sum(max(0, len(pods) - counts.get(cell, 0)) for cell, pods in problem.movable.items())
 
 
 def _missing(best: Incumbent, priority: int) -> int:

@@ -22,12 +22,12 @@ def repair_all(fresh: Work, best: Incumbent) -> None:
     """All nodes in one window: first for states that place everything, then for any."""
     everywhere = np.ones(len(fresh.free), np.bool_)
     if best.open and not best.clock.over:
-        repair_part(fresh, best, everywhere)
+        repair_part(fresh, best, everywhere, best.clock.left / 2)
     if best.best.open and not best.clock.over:
         _Levels(fresh, best, everywhere).run()
 
 
-def repair_part(fresh: Work, best: Incumbent, inside: BoolArray) -> None:
+def repair_part(fresh: Work, best: Incumbent, inside: BoolArray, seconds: float) -> None:
     """Fewer moves with everything placed and no excess, if such a state exists."""
     work, now = best.work, best.best
     tasks = taking_part(work, inside)
@@ -37,7 +37,6 @@ def repair_part(fresh: Work, best: Incumbent, inside: BoolArray) -> None:
         return
     if not now.open:
         window.program.at_most(window.departures, now.moves - others - 1)
-    seconds = best.clock.left / 2 if now.open else best.clock.left
     found = window.program.minimise(window.departures, seconds)
     best.clock.spent += found.spent
     none = found.values is None and found.complete

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from models.meta import ObjectMeta, OwnerReference
@@ -20,8 +20,12 @@ from planner.solver.options import SolveOptions
 from planner.solver.packing import pack as packing
 from planner.solver.packing import solution
 from planner.solver.packing.ceilings import ceiling
+from planner.solver.packing.completion import Effort, completed
+from planner.solver.packing.filling import Care, Filling
 from planner.solver.packing.fullness import one_stays_out
 from planner.solver.packing.homing import homeward, relabelled
+from planner.solver.packing.refilling import Work, refilled
+from planner.solver.packing.settling import settled, staying_out
 from planner.solver.packing.stock import Stock, only_room_decides, stock_of
 from planner.solver.packing.walks import Walks
 from planner.solver.problem import Problem, build_problem
@@ -88,15 +92,15 @@ def test_sums_over_all_nodes_bound_what_any_packing_places(given_: Stock) -> Non
 @given(stocks())
 def test_one_pod_is_said_to_stay_out_only_if_it_does(given_: Stock) -> None:
     last = len(given_.priorities) - 1
-    if one_stays_out(given_, last):
+    if one_stays_out(given_, last, 1000):
         assert all((table.sum(axis=1) < given_.total).any() for table in packings(given_))
 
 
 def test_two_nodes_that_no_set_of_pods_fills_can_t_take_everything() -> None:
     uneven = stock([[3, 1], [3, 1], [4, 1]], [[5, 9], [5, 9]], [1, 1, 1], [0, 0, 0])
-    assert one_stays_out(uneven, 0)
+    assert one_stays_out(uneven, 0, 1000)
     even = stock([[3, 1], [2, 1], [5, 1]], [[5, 9], [5, 9]], [1, 1, 1], [0, 0, 0])
-    assert not one_stays_out(even, 0)
+    assert not one_stays_out(even, 0, 1000)
 
 
 @given(stocks(), st.integers(0, 3))
@@ -115,6 +119,112 @@ def test_a_walk_makes_room_by_passing_smaller_pods_on() -> None:
     walks.round(small_first=False, patient=False, steps=100)
     assert walks.complete
     assert walks.counts.tolist() == [[1, 0], [1, 0], [0, 1], [0, 1]]
+
+
+# Filling nodes anew.
+
+
+@settings(max_examples=60)
+@given(stocks(), st.integers(0, 3))
+def test_refilling_places_no_fewer_and_leaves_a_packing_that_fits(given_: Stock, seed: int) -> None:
+    found = refilled(given_, given_.now, Work(1_000_000), seed)
+    assert any((found == table).all() for table in packings(given_))
+    assert (found == refilled(given_, given_.now, Work(1_000_000), seed)).all()
+
+
+def test_refilling_keeps_pods_where_none_of_their_group_may_land() -> None:
+    given_ = stock([[2], [3], [3]], [[5], [5], [5]], [2, 1, 2], [0, 0, 0])
+    here = replace(
+        given_,
+        now=np.array([[1, 1, 0], [0, 0, 1], [0, 0, 0]]),
+        landing=np.array([[True, True, False], [True, True, False], [True, True, False]]),
+        least=np.array([2, 1, 0]),
+    )
+    found = refilled(here, here.now, Work(1_000_000), 0)
+    assert found.sum(axis=1).tolist() == [2, 1, 2]
+    assert found[:, 2].tolist() == [0, 1, 0]
+
+
+def test_nodes_are_filled_to_the_last_unit_where_the_pods_allow_it() -> None:
+    # Twelve nodes of 100, cut into four pieces each: first piece by piece, the last ones together.
+    random = np.random.default_rng(0)
+    cuts = np.sort(random.integers(1, 100, (12, 3)), axis=1)
+    pieces = np.diff(cuts, axis=1, prepend=0, append=100).reshape(-1, 1)
+    pieces = pieces[pieces[:, 0] > 0]
+    care = Care(600, 6, Effort(sets=100_000, width=2_000, work=10**8))
+    everybody = np.arange(len(pieces))
+    filling = Filling(pieces, everybody, np.full((12, 1), 100), care, 10**8, 0)
+    found = filling.run()
+    assert found is not None
+    assert sorted(pod for pods in found for pod in pods) == everybody.tolist()
+    assert [int(pieces[pods].sum()) for pods in found] == [100] * 12
+
+
+@st.composite
+def few_nodes(draw: st.DrawFn) -> Stock:
+    """Nodes that are alike; pods that all have to be placed, or some that may stay out."""
+    groups, nodes = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    number = st.integers(0, 5)
+    room = [draw(number) + 3, draw(number) + 3]
+    found = stock(
+        [[draw(number), draw(number)] for _ in range(groups)],
+        [room] * nodes,
+        [draw(st.integers(1, 2)) for _ in range(groups)],
+        sorted([0, *(draw(st.integers(0, 1)) for _ in range(groups - 1))]),
+    )
+    return replace(found, least=np.array([draw(st.integers(0, 1)) for _ in range(groups)]))
+
+
+ALL = Effort(sets=10_000, width=10_000, work=10**8)
+
+
+@given(few_nodes())
+def test_a_completion_finds_a_way_if_there_is_one(given_: Stock) -> None:
+    there = any((table.sum(axis=1) == given_.total).all() for table in packings(given_))
+    found = completed(given_.size, given_.total, given_.room[0], len(given_.room), ALL)
+    assert found.complete
+    assert (found.counts is not None) == there
+    if found.counts is not None:
+        assert found.counts.sum(axis=1).tolist() == given_.total.tolist()
+        assert (found.counts.T @ given_.size <= given_.room).all()
+
+
+@given(few_nodes())
+def test_a_completion_that_cuts_off_does_not_say_that_there_is_no_way(given_: Stock) -> None:
+    narrow = ALL._replace(width=1)
+    found = completed(given_.size, given_.total, given_.room[0], len(given_.room), narrow)
+    if found.counts is None and found.complete:
+        assert not any((table.sum(axis=1) == given_.total).all() for table in packings(given_))
+
+
+def test_more_pods_of_a_group_than_a_digit_holds_are_counted_all_the_same() -> None:
+    found = completed(np.array([[1]]), np.array([20]), np.array([10]), 2, ALL)
+    assert found.counts is not None
+    assert found.counts.tolist() == [[10, 10]]
+
+
+@settings(max_examples=60)
+@given(few_nodes())
+def test_a_number_of_pods_is_settled_as_all_packings_say(given_: Stock) -> None:
+    legal = [t for t in packings(given_) if (t.sum(axis=1) >= given_.least).all()]
+    assume(legal)
+    top = max(given_.placed(table) for table in legal)
+    everything = given_.placed(given_.total[:, None])
+    for rank in range(len(everything)):
+        above = top[:rank]
+        for goal in range(top[rank], everything[rank] + 1):
+            found = settled(given_, above, goal, 10**8)
+            assert found.refuted == (goal > top[rank])
+            assert (found.counts is None) == found.refuted
+            if found.counts is not None:
+                assert given_.placed(found.counts)[: rank + 1] == (*above, goal)
+                assert (found.counts.sum(axis=1) >= given_.least).all()
+
+
+def test_the_smaller_of_two_pods_does_not_stay_out_for_the_larger() -> None:
+    given_ = stock([[4, 4], [3, 3], [1, 9]], [[9, 9]], [1, 1, 1], [0, 0, 0])
+    out = [each.tolist() for each in staying_out(given_, (2,))]
+    assert out == [[0, 0, 1], [1, 0, 0]]
 
 
 def test_nodes_that_are_alike_are_told_apart_by_who_runs_there() -> None:
