@@ -15,6 +15,9 @@ from typing import Self, TypeAlias
 Scalar: TypeAlias = int | float | str | bool
 Point: TypeAlias = Mapping[str, Scalar]
 
+ANSWERED = "an answer"
+"""The figure `answer` of a method that may give none says this, or why there is none."""
+
 
 @dataclass(frozen=True)
 class Case:

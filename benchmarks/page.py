@@ -91,7 +91,7 @@ def _table(workload: Workload, table: Sequence[Row]) -> Iterator[str]:
     yield "|" + "---|" * len(heads)
     for row in table:
         cells = [*(_cell(row.point, key) for key in keys), row.method]
-        cells += [_figure(row.middle(figure)) for figure in workload.figures]
+        cells += [_figure(_of_row(row, figure)) for figure in workload.figures]
         cells += [
             str(len(row.runs)),
             _figure(row.middle("seconds")),
@@ -100,6 +100,12 @@ def _table(workload: Workload, table: Sequence[Row]) -> Iterator[str]:
         ]
         cells += [_figure(row.middle("peak_mb")), _figure(row.ratio), row.state]
         yield "| " + " | ".join(cells) + " |"
+
+
+def _of_row(row: Row, figure: str) -> float | None:
+    """The middle of a figure over the seeds, or with `max` before its name the worst."""
+    worst = figure.removeprefix("max ")
+    return row.worst(worst) if worst != figure else row.middle(figure)
 
 
 def _cell(point: Point, key: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchmarks.case import Case, Measured, Scalar, Stopwatch
+from benchmarks.case import ANSWERED, Case, Measured, Scalar, Stopwatch
 from benchmarks.drift import DRIFTS, drifted
 from benchmarks.final_state import Verdict, judge, placement_of
 from benchmarks.textbook_models import Answer, TextbookModel, TooLargeError, group_units, pod_units
@@ -68,7 +68,7 @@ def _by_textbook(cluster: Cluster, method: str, limit: float) -> Measured:
         problem = build_problem(cluster, SolveOptions(rebalance=True))
         try:
             found: Answer | None = TextbookModel(problem, list(UNITS[method](problem))).solve(limit)
-            answer = "an answer" if found else "nothing in time"
+            answer = ANSWERED if found else "nothing in time"
         except TooLargeError as error:
             found, answer = None, f"too large: {error}"
     values: dict[str, Scalar] = {"pending": len(cluster.pending), "answer": answer, "proven": False}
@@ -92,7 +92,7 @@ def _values(
         "excess": verdict.excess,
         "moves": verdict.moves,
         "proven": proven,
-        "answer": "an answer",
+        "answer": ANSWERED,
     }
     if bound is not None:
         values |= {"bound": bound, "gap": 100 * (verdict.moves - bound) / max(1, verdict.moves)}

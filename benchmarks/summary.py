@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import mean, median
 
-from benchmarks.case import Point, Scalar
+from benchmarks.case import ANSWERED, Point, Scalar
 from benchmarks.runner import Result
 from benchmarks.workload import Curve, Workload
 
@@ -30,13 +30,31 @@ class Row:
     @property
     def state(self) -> str:
         """`right`, or what is the matter and how often."""
-        bad = [run.status for run in self.runs if run.status != "right"]
+        bad = [_matter(run) for run in self.runs if run.status != "right" or not answered(run)]
         return f"{max(bad, key=bad.count)} {len(bad)}/{len(self.runs)}" if bad else "right"
 
     def middle(self, figure: str) -> float | None:
-        """The median of a figure over the seeds where it is a number."""
+        """The median of a figure over the seeds where it is a number; of truths, the share."""
         found = [value for run in self.finished if (value := figure_of(run, figure)) is not None]
-        return median(found) if found else None
+        if not found:
+            return None
+        truths = all(isinstance(run.values.get(figure), bool) for run in self.finished)
+        return mean(found) if truths else median(found)
+
+    def worst(self, figure: str) -> float | None:
+        """The largest of a figure."""
+        found = [value for run in self.finished if (value := figure_of(run, figure)) is not None]
+        return max(found, default=None)
+
+
+def answered(run: Result) -> bool:
+    """Whether there is an answer; a run without one has no ratio and is on no curve."""
+    return run.values.get("answer", ANSWERED) == ANSWERED
+
+
+def _matter(run: Result) -> str:
+    why = run.values.get("answer")
+    return run.status if answered(run) or run.status != "right" else str(why).partition(":")[0]
 
 
 def figure_of(run: Result, figure: str) -> float | None:
@@ -55,10 +73,11 @@ def rows(results: Sequence[Result], workload: Workload) -> Iterator[Row]:
         grouped.setdefault(key, []).append(result)
     base = {_place(r): r for r in results if r.method == workload.baseline and r.status == "right"}
     for runs in grouped.values():
+        rated = (run for run in runs if run.status == "right" and answered(run))
         pairs = [
             run.seconds / other.seconds
-            for run in runs
-            if run.status == "right" and (other := base.get(_place(run))) and other.seconds
+            for run in rated
+            if (other := base.get(_place(run))) and other.seconds
         ]
         ratio = median(pairs) if pairs else None
         yield Row(runs[0].method, runs[0].point, tuple(runs), ratio)
@@ -102,6 +121,8 @@ def series(curve: Curve, found: Iterable[Row]) -> list[Series]:
     lines: dict[str, list[tuple[float, float]]] = {method: [] for method in curve.methods}
     for row in found:
         at, value = row.point.get(curve.along), row.middle(curve.figure)
+        if not all(map(answered, row.runs)):
+            continue
         here = all(row.point.get(key) == value for key, value in curve.where.items())
         if here and row.method in lines and not isinstance(at, str) and at and value:
             lines[row.method].append((float(at), value))

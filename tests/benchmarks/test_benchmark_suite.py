@@ -75,6 +75,22 @@ def test_a_run_that_is_not_right_has_no_ratio_and_is_said() -> None:
     assert row.ratio == pytest.approx(0.25)
 
 
+def test_a_method_without_an_answer_has_no_ratio_and_is_on_no_curve() -> None:
+    large = result("fast", 100, 0, 0.1).model_copy(update={"values": {"answer": "too large: n"}})
+    found = list(rows([result("slow", 100, 0, 4.0), large], WORK))
+    assert [(row.state, row.ratio) for row in found] == [("right", 1.0), ("too large 1/1", None)]
+    assert [line.method for line in series(WORK.curves[0], found)] == ["slow"]
+
+
+def test_of_truths_the_share_is_shown_and_of_numbers_the_middle() -> None:
+    runs = [
+        result("fast", 10, seed, 1.0 + seed).model_copy(update={"values": {"proven": seed > 0}})
+        for seed in range(4)
+    ]
+    (row,) = rows(runs, WORK)
+    assert (row.middle("proven"), row.middle("seconds"), row.worst("seconds")) == (0.75, 2.5, 4.0)
+
+
 def test_the_exponent_of_a_power_law_is_found() -> None:
     assert slope([(n, 3 * n**1.5) for n in (1, 10, 100)]) == pytest.approx(1.5)
     assert slope([(10, 1.0)]) is None

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from benchmarks.drift import drifted
 from planner.solver.problem import Problem
+from planner.solver.scale import improve
 from planner.solver.scale.bundles import UNIT
 from planner.solver.scale.classes import sizes_of
+from planner.solver.scale.construct import construct, score
+from planner.solver.scale.incumbent import Clock, Incumbent
 from planner.solver.scale.prices import fees, groups_value, market_of, several, singles
 from planner.solver.scale.room import room_of
 from planner.solver.scale.work import start
@@ -48,3 +54,19 @@ def test_no_prices_whatsoever_give_a_bound_above_the_optimum(seed: int) -> None:
         nodes = np.minimum(singles(market, prices, paid), several(market, prices, paid).value)
         total = int(nodes.sum()) + groups_value(work, market, prices)
         assert -(-total // UNIT) <= best
+
+
+def test_few_columns_a_round_lead_to_the_same_bound_as_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A way to use a node is worth a look if it beats what the node is worth to the others."""
+    fresh = start(rebalancing(drifted(150, "big", 1)))
+    bounds = []
+    for columns in (improve.CHEAPEST, 4):
+        monkeypatch.setattr(improve, "CHEAPEST", columns)
+        work = construct(fresh)
+        none = replace(score(work), unplaced=(0, 0), excess=0, moves=0)
+        best = Incumbent(work, score(work), none, Clock(600.0), lambda *_: None)
+        improve.improve(fresh, best)
+        bounds.append(best.certain.moves)
+    assert bounds[0] == bounds[1] > 0

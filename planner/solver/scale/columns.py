@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from ortools.math_opt.python import mathopt  # type: ignore[import-untyped]  # ships no types
 
+from planner.cluster.topology import IntArray
 from planner.solver.scale.bundles import UNIT
 from planner.solver.scale.prices import Market, Prices
 from planner.solver.scale.program import cost_of
@@ -46,10 +47,14 @@ class Master:
     landing: dict[tuple[int, int], mathopt.LinearConstraint] = field(default_factory=dict)
     leaving: list[mathopt.LinearConstraint] = field(default_factory=list)
     whole: list[mathopt.Variable] = field(default_factory=list)
+    rent: IntArray = field(init=False)
+    """What the use of a node is worth to the columns so far, at most 0: a column that is worth
+    looking at is cheaper."""
     spent: float = 0.0
     """Seconds of all that was solved, counted in iterations."""
 
     def __post_init__(self) -> None:
+        self.rent = np.zeros(len(self.market.room.first), np.int64)
         pairs = self.market.room.pairs.all
         self.leaving = [self.model.add_linear_constraint(lb=0.0) for _ in pairs]
         for h, size in enumerate(self.market.big):
@@ -128,6 +133,8 @@ class Master:
         for (h, domain), row in self.landing.items():
             pay[h][domain] = max(0, round(UNIT * duals[row]))
         fee = np.array([round(UNIT * duals[row]) for row in self.leaving], np.int64)
+        for node, row in self.used.items():
+            self.rent[node] = min(0, round(UNIT * duals[row]))
         return result.objective_value(), self.market.within(pay, fee)
 
     def choose(self, effort: float) -> list[Column] | None:

@@ -41,6 +41,8 @@ ROUND = 4e-7
 """Seconds that a round spends on a state and class."""
 SETTLED = 1e-3
 """Seconds for each group that a state made from columns takes."""
+ROUNDED = UNIT // 1000
+"""What prices may be off by, being rounded."""
 CHEAPEST = 60
 """Columns added per class and round."""
 SMALLEST = 1 / 12
@@ -141,7 +143,7 @@ class _Search:
 
     def _cheapest(self, prices: Prices, h: int, paid: IntArray) -> int:
         states, room = self.market.states[h], self.market.room
-        worth = reduced(self.market, prices, h, paid)
+        worth = reduced(self.market, prices, h, paid) - self.master.rent[room.node[states]]
         chosen = np.argsort(worth, kind="stable")[:CHEAPEST]
         return sum(
             self.master.add(
@@ -152,14 +154,15 @@ class _Search:
                     int(self.market.evictions[h][i]),
                 )
             )
-            for i in chosen[worth[chosen] < 0].tolist()
+            for i in chosen[worth[chosen] < -ROUNDED].tolist()
         )
 
     def _bundles(self, together: Bundles, alone: IntArray) -> int:
         """Columns of several pods; their evictions are found again without the grid."""
         room, added = self.market.room, 0
         for node, pods in together.pods.items():
-            if together.value[node] < alone[node]:
+            least = min(int(alone[node]), int(self.master.rent[node]) - ROUNDED)
+            if together.value[node] < least:
                 tasks, times = np.unique(pods, return_counts=True)
                 request = np.sum([self.market.big[h].request for h in pods], axis=0)
                 state = np.array([together.state[node]])

@@ -26,7 +26,7 @@ EACH = 6e-8
 """Seconds of an iteration for each column."""
 BUILT = 2e-5
 """Seconds for each column before anything is solved."""
-PRESOLVED = 8e-5
+PRESOLVED = 1.5e-4
 """Seconds for each column of a program in whole numbers before its search begins."""
 NODES = 1e5
 """Nodes of the search tree in a second, times columns."""
