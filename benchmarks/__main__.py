@@ -62,11 +62,10 @@ def show(result: runner.Result) -> None:
 
 def measure(chosen: argparse.Namespace, cache: Path) -> runner.Results:
     """All cases of the chosen benchmarks; what is done is kept even if the rest is not."""
-    code = runner.this_code()
-    before = _unfinished(chosen, code)
+    before = _unfinished(chosen)
     done = set(map(key, before))
     machine = runner.this_machine()
-    results = runner.Results(machine=machine, code=code, quick=chosen.quick, results=before)
+    results = runner.Results(machine=machine, quick=chosen.quick, results=before)
     for name in chosen.names or workload.names():
         work = workload.read(name)
         for grid in work.quick if chosen.quick else work.full:
@@ -89,12 +88,12 @@ def key(one: runner.Result | Case) -> tuple[object, ...]:
     return (one.benchmark, one.method, one.seed, *sorted(one.point.items()))
 
 
-def _unfinished(chosen: argparse.Namespace, code: str) -> list[runner.Result]:
+def _unfinished(chosen: argparse.Namespace) -> list[runner.Result]:
     """What a run of the same code that was stopped has left behind."""
     if not chosen.resume or chosen.results is None or not chosen.results.exists():
         return []
-    found = read([chosen.results])
-    return found.results if (found.code, found.quick) == (code, chosen.quick) else []
+    code, found = runner.this_code(), read([chosen.results])
+    return [one for one in found.results if one.code == code] if found.quick == chosen.quick else []
 
 
 def keep(results: runner.Results, path: Path | None) -> None:
@@ -115,12 +114,10 @@ def failures(results: runner.Results) -> list[runner.Result]:
 
 
 def read(paths: Sequence[Path]) -> runner.Results:
-    """Results that were kept, of one machine and the same code, put together."""
+    """Results that were kept, of one machine; of a case that is there twice, the last one."""
     parts = [runner.Results.model_validate_json(path.read_text(encoding="utf-8")) for path in paths]
-    if len(codes := sorted({part.code for part in parts})) > 1:
-        raise SystemExit(f"results of different code can't be put together: {', '.join(codes)}")
-    results = [result for part in parts for result in part.results]
-    return parts[0].model_copy(update={"results": results})
+    results = {key(result): result for part in parts for result in part.results}
+    return parts[0].model_copy(update={"results": list(results.values())})
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -41,6 +42,8 @@ def pictures(results: Results, workloads: dict[str, Workload]) -> dict[str, str]
 def markdown(results: Results, workloads: dict[str, Workload], folder: str) -> str:
     """The whole page."""
     machine = results.machine
+    codes = Counter(result.code for result in results.results)
+    said = " and ".join(f"`{code}` ({number} runs)" for code, number in codes.items())
     lines = [
         "# Benchmarks",
         "",
@@ -49,7 +52,8 @@ def markdown(results: Results, workloads: dict[str, Workload], folder: str) -> s
         f"{machine.cores} cores and {machine.memory_gb:g} GiB of memory ({machine.system}, Python "
         f"{machine.python}). Machines are noisy: compare the ratios, which are between runs "
         "of the same minute, rather than the seconds. Every answer is checked; a wrong one fails "
-        "the run. This page is generated: `python -m benchmarks --page docs/benchmarks.md`.",
+        "the run. This page is generated: `python -m benchmarks --page docs/benchmarks.md`. "
+        f"Fingerprint of the code: {said}.",
         "",
     ]
     for name, workload in workloads.items():

@@ -36,6 +36,8 @@ class Result(BaseModel):
     point: dict[str, Scalar]
     seed: int
     status: Status
+    code: str
+    """A fingerprint of what was measured."""
     seconds: float = 0.0
     cpu: float = 0.0
     peak_mb: float = 0.0
@@ -60,8 +62,6 @@ class Results(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     machine: Machine
-    code: str = ""
-    """A fingerprint of what was measured: results of different code are never put together."""
     quick: bool
     results: list[Result]
 
@@ -96,7 +96,7 @@ def run(cases: Iterable[Case], work: Workload, cache: Path, *, beside: bool) -> 
 
 def run_one(case: Case, work: Workload, cache: Path) -> Result:
     """A fresh process: its peak memory is that of this case alone."""
-    about, timeout = asdict(case), work.timeout
+    about, timeout = {**asdict(case), "code": this_code()}, work.timeout
     if work.prepare:
         process("prepare", case, cache, timeout).check_returncode()
     try:

@@ -67,13 +67,22 @@ def optimise(
     response = solver.response_proto
     status = response.status
     found = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
+    bound = goal.expression.constant + goal.sign * int(response.inner_objective_lower_bound)
+    if status == cp_model.UNKNOWN:
+        bound = trivial_bound(model, goal)
     return Outcome(
         values=list(response.solution) if found else None,
-        bound=goal.expression.constant + goal.sign * int(response.inner_objective_lower_bound),
+        bound=bound,
         complete=status in (cp_model.OPTIMAL, cp_model.INFEASIBLE),
         time=response.deterministic_time / RATE,
         interrupted=interrupted,
     )
+
+
+def trivial_bound(model: Model, goal: Goal) -> int:
+    """What the variables' ranges say: CP-SAT reports 0 where it had no time for a bound."""
+    expression = goal.expression
+    return model.highest(expression) if goal.maximise else model.lowest(expression)
 
 
 def _pose(model: Model, goal: Goal, hint: Sequence[tuple[int, int]]) -> None:

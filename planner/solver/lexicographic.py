@@ -14,7 +14,7 @@ from functools import partial
 
 from planner.solver.bounds import move_bounds, placeable, total_bound
 from planner.solver.cuts import exclude, is_cut, within
-from planner.solver.engine import Goal, Outcome, Watch, optimise
+from planner.solver.engine import Goal, Outcome, Watch, optimise, trivial_bound
 from planner.solver.linear import Linear, total
 from planner.solver.model import Model
 from planner.solver.notes import notes_on
@@ -166,7 +166,7 @@ class Search:
     def _level(self, objective: Objective) -> None:
         """Optimise one level and fix it."""
         goal = Goal(objective.build(), objective.maximise)
-        trivial = self._trivial(goal) if objective.bound is None else objective.bound
+        trivial = trivial_bound(self._model, goal) if objective.bound is None else objective.bound
         known = self._reachable or bool(self._values)
         if known and (goal.expression.is_constant or objective.kind == "placed"):
             value = goal.expression.evaluate(dict(self._hint))
@@ -243,7 +243,7 @@ class Search:
         chosen = dict(self._hint)
         self._hint = [(v, chosen[v]) for v in self._model.cell_vars.values()]
         outcome = self._call(goal, EVALUATION_LIMIT, watch, fix_hint=True)
-        return replace(outcome, complete=False, bound=self._trivial(goal))
+        return replace(outcome, complete=False, bound=trivial_bound(self._model, goal))
 
     def _tell(self, level: str, best: int, bound: int) -> None:
         self._report(Progress(level, best, bound, time.monotonic() - self._started))
@@ -264,11 +264,6 @@ class Search:
             self._values = outcome.values
             self._hint = list(enumerate(outcome.values))
         return outcome
-
-    def _trivial(self, goal: Goal) -> int:
-        """The bound that the variables' ranges give."""
-        model, expression = self._model, goal.expression
-        return model.highest(expression) if goal.maximise else model.lowest(expression)
 
     def _add_bounds(self, excess: Linear, moves: Linear) -> int:
         """What the closed form knows about states without excess, as rows; the fewest moves."""

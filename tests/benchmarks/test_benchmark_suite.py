@@ -31,7 +31,14 @@ WORK = Workload(
 def result(method: str, n: int, seed: int, seconds: float, status: str = "right") -> Result:
     fields = {"benchmark": "sort", "method": method, "point": {"n": n}, "seed": seed}
     return Result.model_validate(
-        {**fields, "status": status, "seconds": seconds, "cpu": seconds, "values": {"sorted": n}}
+        {
+            **fields,
+            "code": "abc",
+            "status": status,
+            "seconds": seconds,
+            "cpu": seconds,
+            "values": {"sorted": n},
+        }
     )
 
 
@@ -148,7 +155,7 @@ def test_a_run_goes_on_where_one_of_the_same_code_stopped(
 
     def right(case: Case, work: Workload, cache: Path) -> Result:
         asked.append(case)
-        return Result(**asdict(case), status="right")
+        return Result(**asdict(case), status="right", code=runner.this_code())
 
     monkeypatch.setattr(runner, "run_one", right)
     kept = tmp_path / "results.json"
@@ -170,12 +177,12 @@ def test_a_run_can_be_narrowed_to_some_points() -> None:
     assert not [c for c in cases if command.within(c, ["n=10", "n=100"])]
 
 
-def test_results_of_different_code_are_not_put_together(tmp_path: Path) -> None:
-    for code in ("one", "other"):
-        results = Results(machine=MACHINE, code=code, quick=True, results=[])
-        (tmp_path / code).write_text(results.model_dump_json())
-    with pytest.raises(SystemExit, match="different code can't be put together: one, other"):
-        command.main(["--from", str(tmp_path / "one"), str(tmp_path / "other")])
+def test_of_a_case_that_was_run_again_the_last_result_counts(tmp_path: Path) -> None:
+    for name, seconds in (("first", 1.0), ("second", 2.0)):
+        results = Results(machine=MACHINE, quick=True, results=[result("fast", 10, 0, seconds)])
+        (tmp_path / name).write_text(results.model_dump_json())
+    found = command.read([tmp_path / "first", tmp_path / "second"])
+    assert [each.seconds for each in found.results] == [2.0]
 
 
 def test_a_stopwatch_counts_the_block() -> None:
