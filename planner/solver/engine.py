@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from planner.solver.cp_sat import cp_model
 from planner.solver.interrupts import interruptible
@@ -15,8 +15,8 @@ from planner.solver.options import SolveOptions
 RATE = 0.2
 """Deterministic seconds of CP-SAT in a second of the time limit: about what a real one brings."""
 
-FOR_BOUNDS, FOR_REFUTING = 2, 1
-"""CP-SAT's linearization levels: relaxations raise bounds, and slow down plain contradictions."""
+LINEARIZATION = 2
+"""CP-SAT's level: all of its relaxations, since they raise bounds."""
 
 Watch = Callable[[int, int], None]
 """Is told the best value and the bound whenever one of them improves."""
@@ -55,25 +55,38 @@ def optimise(
     hint: Sequence[tuple[int, int]],
     limit: float,
     fix_hint: bool = False,
-    linearization: int = FOR_BOUNDS,
     watch: Watch,
 ) -> Outcome:
     """Solve a model for a goal; with `fix_hint` only what the hint leaves open is decided."""
-    _pose(model, goal, hint)
-    solver = _solver(model.problem.options, limit, linearization)
+    solver = _solver(model.problem.options, limit)
     solver.parameters.fix_variables_to_their_hinted_value = fix_hint
-    watcher = _Watcher(solver, goal, watch)
-    interrupted = _run(solver, model.cp, watcher)
+    _pose(model.cp, goal, hint)
+    outcome = _search(solver, model.cp, goal, watch)
+    if solver.response_proto.status == cp_model.UNKNOWN:
+        return replace(outcome, bound=trivial_bound(model, goal))
+    return outcome
+
+
+def raise_bound(cp: cp_model.CpModel, cost: Linear, options: SolveOptions, limit: float) -> Outcome:
+    """The least of a cost that is never below 0, by the branch with the least bound each time.
+
+    That raises bounds soonest; a solution is found last, if there is one.
+    """
+    goal = Goal(cost, maximise=False)
+    solver = _solver(options, limit)
+    solver.parameters.optimize_with_lb_tree_search = True
+    _pose(cp, goal, ())
+    return _search(solver, cp, goal, lambda _value, _bound: None)
+
+
+def _search(solver: cp_model.CpSolver, cp: cp_model.CpModel, goal: Goal, watch: Watch) -> Outcome:
+    interrupted = _run(solver, cp, _Watcher(solver, goal, watch))
     response = solver.response_proto
-    status = response.status
-    found = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
-    bound = goal.expression.constant + goal.sign * int(response.inner_objective_lower_bound)
-    if status == cp_model.UNKNOWN:
-        bound = trivial_bound(model, goal)
+    found = response.status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
     return Outcome(
         values=list(response.solution) if found else None,
-        bound=bound,
-        complete=status in (cp_model.OPTIMAL, cp_model.INFEASIBLE),
+        bound=goal.expression.constant + goal.sign * int(response.inner_objective_lower_bound),
+        complete=response.status in (cp_model.OPTIMAL, cp_model.INFEASIBLE),
         time=response.deterministic_time / RATE,
         interrupted=interrupted,
     )
@@ -85,8 +98,8 @@ def trivial_bound(model: Model, goal: Goal) -> int:
     return model.highest(expression) if goal.maximise else model.lowest(expression)
 
 
-def _pose(model: Model, goal: Goal, hint: Sequence[tuple[int, int]]) -> None:
-    proto = model.cp.proto
+def _pose(cp: cp_model.CpModel, goal: Goal, hint: Sequence[tuple[int, int]]) -> None:
+    proto = cp.proto
     proto.clear_objective()
     proto.objective.vars.extend(goal.expression.vars)
     proto.objective.coeffs.extend([goal.sign * c for c in goal.expression.coeffs])
@@ -95,7 +108,7 @@ def _pose(model: Model, goal: Goal, hint: Sequence[tuple[int, int]]) -> None:
     proto.solution_hint.values.extend([value for _, value in hint])
 
 
-def _solver(options: SolveOptions, limit: float, linearization: int) -> cp_model.CpSolver:
+def _solver(options: SolveOptions, limit: float) -> cp_model.CpSolver:
     solver = cp_model.CpSolver()
     parameters = solver.parameters
     parameters.num_workers = options.workers
@@ -103,7 +116,7 @@ def _solver(options: SolveOptions, limit: float, linearization: int) -> cp_model
     parameters.max_deterministic_time = limit * RATE
     parameters.catch_sigint_signal = False
     if options.workers == 1:
-        parameters.linearization_level = linearization
+        parameters.linearization_level = LINEARIZATION
     return solver
 
 

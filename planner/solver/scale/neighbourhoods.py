@@ -12,7 +12,7 @@ Three sorts of windows, each solved exactly:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from planner.solver.scale.incumbent import Incumbent
 from planner.solver.scale.repair import repair_part
 from planner.solver.scale.task import Task
 from planner.solver.scale.work import Work
+
+Repair = Callable[[BoolArray, float], None]
+"""Decides some nodes anew, in so many seconds."""
 
 EMPTIEST = 8
 OPENED = 3
@@ -68,16 +71,16 @@ def _roomy(work: Work, size: int) -> BoolArray:
     return inside
 
 
-def repair_widely(fresh: Work, best: Incumbent, seconds: float) -> None:
+def repair_widely(best: Incumbent, seconds: float, repair: Repair) -> None:
     """Wide windows until several in a row have brought nothing."""
-    draw = np.random.default_rng(fresh.problem.options.seed)
+    draw = np.random.default_rng(best.work.problem.options.seed)
     until, failed = best.clock.spent + seconds, 0
     while best.open and not best.best.open and failed < ATTEMPTS and best.clock.spent < until:
         before = best.best.key
         inside = _wide(best.work, draw)
         if inside is None:
             return
-        repair_part(fresh, best, inside, min(SECONDS, until - best.clock.spent))
+        repair(inside, min(SECONDS, until - best.clock.spent))
         best.report()
         failed = failed + 1 if best.best.key == before else 0
 
@@ -102,7 +105,7 @@ def _wide(work: Work, draw: np.random.Generator) -> BoolArray | None:
     return inside
 
 
-def repair_around(fresh: Work, best: Incumbent, seconds: float) -> None:
+def repair_around(best: Incumbent, seconds: float, repair: Repair) -> None:
     """Narrow windows as long as they help; nothing if pods are left without a node."""
     tried: set[bytes] = set()
     until = best.clock.spent + seconds
@@ -112,7 +115,7 @@ def repair_around(fresh: Work, best: Incumbent, seconds: float) -> None:
             if inside.tobytes() in tried:
                 continue
             tried.add(inside.tobytes())
-            repair_part(fresh, best, inside, min(SECONDS, until - best.clock.spent))
+            repair(inside, min(SECONDS, until - best.clock.spent))
             best.report()
             if best.best.key < before or best.clock.spent >= until:
                 break

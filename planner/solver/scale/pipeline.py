@@ -1,9 +1,9 @@
 """The way through a large problem: bound, realisation, certificate, and models only if needed.
 
 Placed pods are bounded by what waits, excess by 0, moves by the closed form or, where that is not
-reached, by prices on room (see `prices`); all of that is computed in integers. A gap that is left
-is narrowed by exact repair: windows around evictions that nobody asked for, and then, if there are
-not too many cells, one over all nodes. Its floating-point bounds only say when to stop; CP-SAT is
+reached, by prices on room (see `prices`) and by a tightened linear program over all nodes if there
+are not too many cells (see `relaxation`); all of that is computed in integers. A gap that is left
+is narrowed in the order that `closing` says. Floating-point bounds only say when to stop; CP-SAT is
 asked for the proof then (see `certify`). A bound on moves holds for states that reach the bounds of
 the levels before; where the result does not, nothing is claimed about moves. Groups beyond the
 reach of this path are decided by the exact core after the others have found their places.
@@ -32,9 +32,6 @@ from planner.solver.solution import Level, Solution, Statistics
 EXACT_CELLS = 20_000
 """Up to this many cells all nodes are repaired at once, and groups beyond reach are decided."""
 
-SHARE, WIDELY = 0.2, 0.6
-"""Parts of the time left that windows get where all nodes can be repaired at once after them."""
-
 
 def solve_at_scale(problem: Problem, *, report: Report = silent) -> Solution:
     """A valid final state with bounds; `optimal` if placed, excess and moves reach theirs."""
@@ -46,49 +43,20 @@ def solve_at_scale(problem: Problem, *, report: Report = silent) -> Solution:
     least = Score(0, none, 0, sum(task.bound for task in fresh.tasks.values()))
     clock = Clock(problem.options.time_limit)
     best = Incumbent(work, found, least, clock, _Teller(report, begin))
-    interrupted = best.open and not _close(problem, fresh, best)
+    interrupted = best.open and not _closed(problem, fresh, best)
     return _solution(problem, best, interrupted, time.monotonic() - begin)
 
 
-def _close(problem: Problem, fresh: Work, best: Incumbent) -> bool:
+def _closed(problem: Problem, fresh: Work, best: Incumbent) -> bool:
     """From a state and a bound that differ to ones that meet; False if Ctrl-C came in between."""
-    from planner.solver.scale.certify import certify_moves
-    from planner.solver.scale.improve import improve
-    from planner.solver.scale.neighbourhoods import repair_around, repair_roomy, repair_widely
-    from planner.solver.scale.repair import repair_all
-    from planner.solver.scale.shortage import fill_by_priority
+    from planner.solver.scale.closing import close
 
-    small = cell_count(problem) <= EXACT_CELLS
-    before = None
     try:
         with interruptible():
-            improve(fresh, best)
-            repair_roomy(fresh, best)
-            fill_by_priority(fresh, best, solve_at_scale)
-            while _worth_repairing(best, small) and best.best != before:
-                before = best.best
-                repair_around(fresh, best, best.clock.left * (SHARE if small else 1))
-                repair_widely(fresh, best, best.clock.left * (WIDELY if small else 1))
-                if small:
-                    repair_all(fresh, best)
-            if small and _to_certify(problem, best):
-                certify_moves(problem, best)
+            close(fresh, best, solve_at_scale, small=cell_count(problem) <= EXACT_CELLS)
     except KeyboardInterrupt:
         return False
     return True
-
-
-def _worth_repairing(best: Incumbent, small: bool) -> bool:
-    """Who may have a node in a shortage is for the whole model to say, where it can be built."""
-    short = small and any(best.best.unplaced)
-    return best.open and not best.clock.over and not short
-
-
-def _to_certify(problem: Problem, best: Incumbent) -> bool:
-    """Whether this state is complete but for the proof that it needs no fewer moves."""
-    unproven = best.best.moves > best.certain.moves
-    complete = not best.best.open and not best.clock.over
-    return unproven and complete and not _others(problem, best.work)
 
 
 @dataclass(frozen=True)

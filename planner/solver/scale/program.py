@@ -48,6 +48,43 @@ class Optimum:
     """What it took, in about seconds; the same for the same program."""
 
 
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """A program as it stands: ranges of columns and rows, and entries in order of their rows."""
+
+    lower: IntArray
+    upper: IntArray
+    least: FloatArray
+    most: FloatArray
+    row: IntArray
+    column: IntArray
+    amount: IntArray
+
+    def admits(self, values: IntArray) -> bool:
+        """Whether whole values keep within all ranges."""
+        inside = (self.lower <= values) & (values <= self.upper)
+        sums = np.zeros(len(self.least), np.int64)
+        np.add.at(sums, self.row, self.amount * values[self.column])
+        return bool(inside.all() and ((self.least <= sums) & (sums <= self.most)).all())
+
+    def without_fixed(self) -> Matrix:
+        """The columns that have a choice; the others are taken for granted in the rows."""
+        live = self.upper > self.lower
+        place = np.cumsum(live) - 1
+        kept = live[self.column]
+        given = np.zeros(len(self.least), np.int64)
+        np.add.at(given, self.row[~kept], (self.amount * self.lower[self.column])[~kept])
+        return Matrix(
+            self.lower[live],
+            self.upper[live],
+            self.least - given,
+            self.most - given,
+            self.row[kept],
+            place[self.column[kept]],
+            self.amount[kept],
+        )
+
+
 @dataclass(eq=False)
 class Program:
     """Whole columns within rows."""
@@ -87,49 +124,75 @@ class Program:
         row = self.add_rows(np.array([float(least)]), np.array([FREE]))
         self.enter(row, columns, 1)
 
-    def minimise(self, columns: IntArray, seconds: float, *, sign: int = 1) -> Optimum:
-        """The least sum of some columns (the most with sign -1).
+    def matrix(self) -> Matrix:
+        """Everything so far; entries of the same row and column added up."""
+        lower, upper = (np.concatenate(part) for part in zip(*self._columns, strict=True))
+        least = np.concatenate([np.empty(0), *(rows[0] for rows in self._rows)])
+        most = np.concatenate([np.empty(0), *(rows[1] for rows in self._rows)])
+        none = (np.empty(0, np.int64),) * 3
+        entries = zip(none, *self._entries, strict=True)
+        row, column, amount = (np.concatenate(part) for part in entries)
+        place, at = np.unique(row * self.columns + column, return_inverse=True)
+        total = np.zeros(len(place), np.int64)
+        np.add.at(total, at.reshape(-1), amount)
+        place, total = place[total != 0], total[total != 0]
+        return Matrix(lower, upper, least, most, place // self.columns, place % self.columns, total)
 
-        The search stops after a number of nodes of its tree, which repeats exactly. Nodes of a hard
-        program can take much longer than others, so there is an end to real time as well.
-        """
+    def minimise(self, paid: IntArray, seconds: float, *, sign: int = 1) -> Optimum:
+        """The least sum of some columns (the most with sign -1)."""
         if not self.columns:
             return Optimum(np.empty(0, np.int64), 0, complete=True, spent=0.0)
-        model = mathopt.Model.from_model_proto(self._proto(columns, sign))
-        limits = mathopt.SolveParameters(
-            node_limit=max(1, int(NODES * seconds / self.columns)),
-            time_limit=timedelta(seconds=1 + FUSE * seconds),
-        )
-        highs = mathopt.SolverType.HIGHS
-        return _optimum(model, _abandonable(lambda: mathopt.solve(model, highs, params=limits)))
+        return minimise(self.matrix(), np.bincount(paid, minlength=self.columns) * sign, seconds)
 
-    def _proto(self, paid: IntArray, sign: int) -> model_pb2.ModelProto:
-        lower, upper = (np.concatenate(part) for part in zip(*self._columns, strict=True))
-        proto = model_pb2.ModelProto()
-        proto.variables.ids.extend(range(self.columns))
-        proto.variables.lower_bounds.extend(lower.astype(float).tolist())
-        proto.variables.upper_bounds.extend(upper.astype(float).tolist())
-        proto.variables.integers.extend([True] * self.columns)
-        cost = proto.objective.linear_coefficients
-        cost.ids.extend(np.sort(paid).tolist())
-        cost.values.extend([float(sign)] * len(paid))
-        if self.rows:
-            self._enter_rows(proto)
-        return proto
 
-    def _enter_rows(self, proto: model_pb2.ModelProto) -> None:
-        lower, upper = (np.concatenate(part) for part in zip(*self._rows, strict=True))
-        proto.linear_constraints.ids.extend(range(self.rows))
-        proto.linear_constraints.lower_bounds.extend(lower.tolist())
-        proto.linear_constraints.upper_bounds.extend(upper.tolist())
-        row, column, amount = (np.concatenate(part) for part in zip(*self._entries, strict=True))
-        place, at = np.unique(row * self.columns + column, return_inverse=True)
-        total = np.bincount(at.reshape(-1), amount, minlength=len(place))
-        place, total = place[total != 0], total[total != 0]
-        matrix = proto.linear_constraint_matrix
-        matrix.row_ids.extend((place // self.columns).tolist())
-        matrix.column_ids.extend((place % self.columns).tolist())
-        matrix.coefficients.extend(total.tolist())
+def minimise(matrix: Matrix, cost: IntArray, seconds: float) -> Optimum:
+    """The least cost of whole columns; those without a choice don't reach the solver."""
+    live = matrix.upper > matrix.lower
+    given = int((cost * matrix.lower)[~live].sum())
+    if not live.any():
+        only = matrix.lower if matrix.admits(matrix.lower) else None
+        return Optimum(only, given, complete=True, spent=0.0)
+    found = _minimise(matrix.without_fixed(), cost[live], seconds)
+    values = None
+    if found.values is not None:
+        values = matrix.lower.copy()
+        values[live] = found.values
+    return Optimum(values, found.bound + given, found.complete, found.spent)
+
+
+def proto_of(matrix: Matrix, cost: IntArray, *, whole: bool) -> model_pb2.ModelProto:
+    """The least cost over these columns and rows, as MathOpt reads it."""
+    count = len(matrix.lower)
+    proto = model_pb2.ModelProto()
+    proto.variables.ids.extend(range(count))
+    proto.variables.lower_bounds.extend(matrix.lower.astype(float).tolist())
+    proto.variables.upper_bounds.extend(matrix.upper.astype(float).tolist())
+    proto.variables.integers.extend([whole] * count)
+    paid = np.flatnonzero(cost)
+    proto.objective.linear_coefficients.ids.extend(paid.tolist())
+    proto.objective.linear_coefficients.values.extend(cost[paid].astype(float).tolist())
+    proto.linear_constraints.ids.extend(range(len(matrix.least)))
+    proto.linear_constraints.lower_bounds.extend(matrix.least.tolist())
+    proto.linear_constraints.upper_bounds.extend(matrix.most.tolist())
+    entries = proto.linear_constraint_matrix
+    entries.row_ids.extend(matrix.row.tolist())
+    entries.column_ids.extend(matrix.column.tolist())
+    entries.coefficients.extend(matrix.amount.astype(float).tolist())
+    return proto
+
+
+def _minimise(matrix: Matrix, cost: IntArray, seconds: float) -> Optimum:
+    """The search stops after a number of nodes of its tree, which repeats exactly.
+
+    Nodes of a hard program can take much longer than others, so real time has an end as well.
+    """
+    model = mathopt.Model.from_model_proto(proto_of(matrix, cost, whole=True))
+    limits = mathopt.SolveParameters(
+        node_limit=max(1, int(NODES * seconds / len(matrix.lower))),
+        time_limit=timedelta(seconds=1 + FUSE * seconds),
+    )
+    highs = mathopt.SolverType.HIGHS
+    return _optimum(model, _abandonable(lambda: mathopt.solve(model, highs, params=limits)))
 
 
 def cost_of(model: mathopt.Model, result: mathopt.SolveResult) -> float:

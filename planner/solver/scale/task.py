@@ -69,10 +69,13 @@ class Task:
     @property
     def lows(self) -> range:
         """Every smallest count that a state without excess can have, by the main rule."""
-        if self.main is None:
-            return range(0)
-        rule, total = self.rules[self.main], int(self.counts[self.main].sum()) + self.waiting
-        return range(max(0, -(-total // rule.size) - rule.skew), total // rule.size + 1)
+        return range(0) if self.main is None else self.lows_of(self.main)
+
+    def lows_of(self, i: int) -> range:
+        """The same by rule i: one domain at least has it, the others maxSkew more at most."""
+        rule, total = self.rules[i], int(self.counts[i].sum()) + self.waiting
+        least = -(-(total - (rule.size - 1) * rule.skew) // rule.size)
+        return range(max(0, least), total // rule.size + 1)
 
     @property
     def moved(self) -> int:

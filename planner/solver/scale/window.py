@@ -79,6 +79,8 @@ class Window:
         self.exact = True
         """Whether every state of the window is in the program; not if nodes are overcommitted."""
         self._excess: list[IntArray] = []
+        self._room_rows: list[IntArray] = []
+        self._smallest: list[tuple[int, int, int]] = []
         self._cells = [self._add(fresh.tasks[g], work.tasks[g]) for g in sorted(tasks)]
         self._add_room()
 
@@ -92,10 +94,47 @@ class Window:
         """All columns that count what is left above a rule."""
         return np.concatenate([_NONE, *self._excess])
 
+    @property
+    def room(self) -> IntArray:
+        """The rows of nodes and resources."""
+        return np.concatenate([_NONE, *self._room_rows])
+
     def placed(self, priority: int) -> IntArray:
         """The columns that count the placed pods of a priority."""
         chosen = (cells for cells in self._cells if cells.task.priority == priority)
         return np.concatenate([_NONE, *(cells.placed for cells in chosen)])
+
+    @property
+    def nodes(self) -> IntArray:
+        """The node of each column that is a departure or an arrival, -1 of the others."""
+        found = np.full(self.program.columns, -1)
+        for cells in self._cells:
+            found[cells.leave], found[cells.enter] = cells.left, cells.entered
+        return found
+
+    def supplied(self, upper: IntArray) -> IntArray:
+        """Upper ends, with no more arrivals of a group than pods that wait or may leave."""
+        found = upper.copy()
+        for cells in self._cells:
+            supply = cells.task.waiting + int(upper[cells.leave].sum())
+            found[cells.enter] = np.minimum(found[cells.enter], supply)
+        return found
+
+    def values(self, work: Work) -> IntArray:
+        """The columns of a state of a strict window."""
+        found = np.zeros(self.program.columns, np.int64)
+        for cells in self._cells:
+            task = work.tasks[cells.task.group]
+            found[cells.placed] = task.waiting
+            for nodes, columns, sign in (
+                (cells.left, cells.leave, -1),
+                (cells.entered, cells.enter, 1),
+            ):
+                more = [sign * (task.now.get(n, 0) - task.start.get(n, 0)) for n in nodes.tolist()]
+                found[columns] = np.maximum(0, np.array(more, np.int64))
+        for column, group, i in self._smallest:
+            found[column] = int(work.tasks[group].counts[i].min())
+        return found
 
     def apply(self, values: IntArray) -> Work | None:
         """The state that the values describe; None if it does not fit after all."""
@@ -164,8 +203,12 @@ class Window:
         shut = np.delete(counts, open_)
         high = int(shut.min()) if len(shut) else int(counts.sum()) + cells.task.waiting
         low = max(0, int(shut.max()) - rule.skew) if len(shut) and self._strict else 0
+        if self._strict:
+            lows = cells.task.lows_of(i)
+            low, high = max(low, lows.start), min(high, lows.stop - 1)
         self.possible &= low <= high
         smallest = self.program.add_columns(np.array([min(low, high)]), np.array([high]))
+        self._smallest.append((int(smallest[0]), cells.task.group, i))
         now = counts[open_].astype(float)
         at_least = self.program.add_rows(-now, np.full(len(now), FREE))
         at_most = self.program.add_rows(np.full(len(now), -FREE), rule.skew - now)
@@ -217,6 +260,7 @@ class Window:
             nodes = np.flatnonzero(asked[:, r])
             room = np.floor_divide(free[nodes, r], unit).astype(float)
             rows = self.program.add_rows(np.full(len(nodes), -FREE), room)
+            self._room_rows.append(rows)
             place = np.full(len(free), -1)
             place[nodes] = rows
             for cells in self._cells:

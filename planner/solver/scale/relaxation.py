@@ -1,0 +1,183 @@
+"""The linear relaxation of a program, tightened by rounding; its bounds are computed in integers.
+
+GLOP solves it in floating point. Its duals, rounded to whole numbers of a fine unit, give a bound
+for every whole solution by the columns' ranges alone, whatever their quality: for multipliers y
+
+    cost x  >=  sum over rows of y x (the end that y presses on)
+              + sum over columns of min over its range of (cost - y A) x
+
+The reduced costs (cost - y A) say in the same way what each column costs beyond that bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from ortools.math_opt.python import mathopt  # type: ignore[import-untyped]  # ships no types
+
+from planner.cluster.topology import IntArray
+from planner.solver.scale.program import FREE, FloatArray, Matrix, cost_of, proto_of
+from planner.solver.scale.rounding import Row, rounded, rows_of
+
+UNIT = 1 << 30
+"""Duals are whole numbers of 1 / UNIT."""
+TOO_LARGE = float(1 << 62)
+SLACK = 1e-5
+PURGED = 3
+"""Rounds after which inequalities that do not bind are dropped."""
+ROUNDS = 16
+PROGRESS, PATIENCE = 0.02, 2
+"""Rounds in a row that raise the bound by less than so many moves are the last."""
+QUICKER = 0.3
+"""Seconds of linear programs in a second of those in whole numbers, for the same iterations."""
+ROUNDED = 1e-6
+"""Seconds for each entry of a row that is looked at for rounding."""
+
+
+@dataclass(eq=False)
+class Relaxation:
+    """The best bound so far, in `UNIT`, with its reduced costs and the point that gave it."""
+
+    matrix: Matrix
+    cost: IntArray
+    bases: list[Row]
+    cuts: list[Row] = field(default_factory=list)
+    bound: int = 0
+    reduced: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
+    values: FloatArray = field(init=False)
+    spent: float = 0.0
+    """Seconds of all that was solved, counted in iterations."""
+
+    @staticmethod
+    def of(matrix: Matrix, paid: IntArray, room: IntArray) -> Relaxation:
+        """Of a program whose paid columns are to be few; `room` are the rows to round."""
+        cost = np.bincount(paid, minlength=len(matrix.lower))
+        return Relaxation(matrix, cost, rows_of(matrix, room))
+
+    def __post_init__(self) -> None:
+        self._model = mathopt.Model.from_model_proto(proto_of(self.matrix, self.cost, whole=False))
+        self._solver = mathopt.IncrementalSolver(self._model, mathopt.SolverType.GLOP)
+        self._columns = list(self._model.variables())
+        self._rows = list(self._model.linear_constraints())
+        self._extra: list[tuple[Row, float, mathopt.LinearConstraint]] = []
+
+    def _solve(self) -> bool:
+        """Once, with the inequalities so far; False if there is no solution."""
+        result = self._solver.solve()
+        self.spent += QUICKER * cost_of(self._model, result)
+        if result.termination.reason != mathopt.TerminationReason.OPTIMAL:
+            return False
+        self.values = np.array(result.variable_values(self._columns))
+        duals = np.array(result.dual_values(self._rows))
+        extra = np.array(result.dual_values([row for _, _, row in self._extra]))
+        scale = np.array([scale for _, scale, _ in self._extra])
+        self._prove(np.concatenate((duals, extra * scale)))
+        return True
+
+    def tightened(self, most: int | None) -> bool:
+        """Rounds until the bound passes `most` or stands still; False if nothing is possible."""
+        if not self._solve():
+            return False
+        still = 0
+        for i in range(1, ROUNDS):
+            if still == PATIENCE or (most is not None and self.moves > most):
+                break
+            before = self.bound
+            if not self._tighten() or not self._solve():
+                break
+            still = still + 1 if self.bound - before < PROGRESS * UNIT else 0
+            if i % PURGED == 0:
+                self._purge()
+        return True
+
+    @property
+    def moves(self) -> int:
+        """The bound in whole moves."""
+        return -(-self.bound // UNIT)
+
+    def kept(self, width: float) -> IntArray:
+        """Upper ends of the columns, if those that cost more than a width stay as they are."""
+        kept = (self.reduced <= width * UNIT) | (self.values > self.matrix.lower + SLACK)
+        return np.where(kept, self.matrix.upper, self.matrix.lower)
+
+    def affordable(self, upper: IntArray, most: int | None) -> IntArray:
+        """Upper ends without columns that can't be part of a solution with `most` moves in all."""
+        if most is None:
+            return upper
+        return np.where(self.reduced > most * UNIT - self.bound, self.matrix.lower, upper)
+
+    def within(self, upper: IntArray, most: int | None) -> Matrix:
+        """The program with other upper ends, the inequalities that bind and `most` moves in all."""
+        rows = list(self.cuts)
+        if most is not None:
+            paid = np.flatnonzero(self.cost)
+            rows.append(Row(paid, self.cost[paid], most))
+        return with_rows(replace(self.matrix, upper=upper), rows)
+
+    def _tighten(self) -> bool:
+        """One round of rounding; False if there is nothing to add."""
+        found = [cut for row in self.bases if (cut := rounded(row, self.matrix, self.values))]
+        self.spent += ROUNDED * sum(len(row.column) for row in self.bases)
+        for _, row in sorted(found, key=lambda cut: -cut[0]):
+            scale = 1.0 / float(np.abs(row.amount).max())
+            added = self._model.add_linear_constraint(ub=row.most * scale)
+            for column, amount in zip(row.column.tolist(), row.amount.tolist(), strict=True):
+                added.set_coefficient(self._columns[column], amount * scale)
+            self._extra.append((row, scale, added))
+        return bool(found)
+
+    def _purge(self) -> None:
+        """Drops the inequalities that do not bind."""
+        kept = []
+        for each in self._extra:
+            row, scale, added = each
+            used = float(row.amount @ self.values[row.column])
+            if (row.most - used) * scale > SLACK:
+                self._model.delete_linear_constraint(added)
+            else:
+                kept.append(each)
+        self._extra = kept
+
+    def _prove(self, duals: FloatArray) -> None:
+        whole = self._whole()
+        low, high = whole.least, whole.most
+        y = np.rint(duals * UNIT).astype(np.int64)
+        y[((y > 0) & (low == -FREE)) | ((y < 0) & (high == FREE))] = 0
+        end = np.where(y > 0, low, np.where(y < 0, high, 0.0)).astype(np.int64)
+        if _magnitude(whole, y, end) > TOO_LARGE:
+            return
+        reduced = self.cost * UNIT
+        np.subtract.at(reduced, whole.column, y[whole.row] * whole.amount)
+        least = np.minimum(reduced * whole.lower, reduced * whole.upper)
+        bound = int((y * end).sum()) + int(least.sum())
+        if bound > self.bound or not len(self.reduced):
+            self.bound, self.reduced = bound, reduced
+            self.cuts = [row for row, _, _ in self._extra]
+
+    def _whole(self) -> Matrix:
+        """The program with the inequalities so far."""
+        cuts = [row for row, _, _ in self._extra]
+        return with_rows(self.matrix, cuts)
+
+
+def _magnitude(matrix: Matrix, y: IntArray, end: IntArray) -> float:
+    """More than any sum of a bound amounts to, so that none of them overflows."""
+    weight = np.abs(y).astype(float)
+    far = float(np.maximum(np.abs(matrix.lower), np.abs(matrix.upper)).max())
+    entries = float(weight[matrix.row] @ np.abs(matrix.amount))
+    return float(weight @ np.abs(end)) + (entries + UNIT * len(matrix.lower)) * (far + 1)
+
+
+def with_rows(matrix: Matrix, rows: list[Row]) -> Matrix:
+    """The matrix with more rows."""
+    first = len(matrix.least)
+    at = [np.full(len(row.column), first + i) for i, row in enumerate(rows)]
+    return replace(
+        matrix,
+        least=np.concatenate((matrix.least, np.full(len(rows), -FREE))),
+        most=np.concatenate((matrix.most, np.array([float(row.most) for row in rows]))),
+        row=np.concatenate((matrix.row, *at)),
+        column=np.concatenate((matrix.column, *(row.column for row in rows))),
+        amount=np.concatenate((matrix.amount, *(row.amount for row in rows))),
+    )

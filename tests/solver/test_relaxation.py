@@ -1,0 +1,115 @@
+"""The tightened relaxation: its bound, and what it leaves out, against all whole solutions."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.drift import drifted
+from planner.cluster.topology import IntArray
+from planner.solver.scale.certify import certify_moves
+from planner.solver.scale.construct import Score, construct, score
+from planner.solver.scale.incumbent import Clock, Incumbent
+from planner.solver.scale.kernel import Kernel
+from planner.solver.scale.program import Matrix, Program
+from planner.solver.scale.relaxation import UNIT, Relaxation
+from planner.solver.scale.work import Work, start
+from planner.solver.search import solve
+from tests.solver.scale_clusters import rebalancing, tight_cluster
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> tuple[Program, IntArray]:
+    """Whole columns, rows with an upper end, one with a lower end; some columns are paid."""
+    size = draw(st.integers(2, 5))
+    amounts = st.lists(st.integers(-6, 6), min_size=size, max_size=size)
+    program = Program()
+    upper = np.array(draw(st.lists(st.integers(0, 3), min_size=size, max_size=size)))
+    columns = program.add_columns(np.zeros(size, np.int64), upper)
+    for _ in range(draw(st.integers(1, 3))):
+        row = program.add_rows(np.array([-np.inf]), np.array([float(draw(st.integers(-4, 8)))]))
+        program.enter(row, columns, np.array(draw(amounts)))
+    row = program.add_rows(np.array([float(draw(st.integers(0, 4)))]), np.array([np.inf]))
+    program.enter(row, columns, np.array(draw(amounts)))
+    paid = draw(st.sets(st.integers(0, size - 1), min_size=1))
+    return program, np.array(sorted(paid))
+
+
+def whole_solutions(matrix: Matrix) -> list[IntArray]:
+    ranges = (range(high + 1) for high in matrix.upper.tolist())
+    return [v for each in product(*ranges) if matrix.admits(v := np.array(each, np.int64))]
+
+
+@given(programs(), st.integers(0, 6))
+def test_no_solution_is_below_the_bound_or_left_out(
+    case: tuple[Program, IntArray], most: int
+) -> None:
+    program, paid = case
+    matrix = program.matrix()
+    solutions = whole_solutions(matrix)
+    relaxation = Relaxation.of(matrix, paid, np.arange(len(matrix.least) - 1))
+    if not relaxation.tightened(None):
+        assert solutions == []
+        return
+    assert all(relaxation.moves <= int(v[paid].sum()) for v in solutions)
+    better = relaxation.within(relaxation.affordable(matrix.upper, most), most)
+    assert all(better.admits(v) for v in solutions if int(v[paid].sum()) <= most)
+
+
+def test_the_bound_does_not_depend_on_the_quality_of_the_duals() -> None:
+    """Any multipliers give one: these are nobody's optimum."""
+    program = Program()
+    columns = program.add_columns(np.zeros(2, np.int64), np.array([4, 4]))
+    row = program.add_rows(np.array([3.0]), np.array([np.inf]))
+    program.enter(row, columns, np.array([1, 1]))
+    relaxation = Relaxation.of(program.matrix(), columns, np.empty(0, np.int64))
+    relaxation._prove(np.array([0.7]))
+    assert relaxation.bound / UNIT == pytest.approx(2.1)
+
+
+def incumbent(fresh: Work) -> Incumbent:
+    work = construct(fresh)
+    found = score(work)
+    least = Score(0, tuple(0 for _ in found.unplaced), 0, 0)
+    return Incumbent(work, found, least, Clock(20.0), lambda *_: None)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 6, 35, 39, 44])
+def test_a_kernel_finds_the_fewest_moves_and_cp_sat_proves_them(seed: int) -> None:
+    problem = rebalancing(tight_cluster(seed))
+    fewest = solve(problem).level("moves")
+    fresh = start(problem)
+    best = incumbent(fresh)
+    kernel = Kernel.of(fresh, best)
+    assert kernel is not None
+    assert fewest is not None
+    assert best.certain.moves <= fewest.value
+    kernel.search()
+    kernel.search_all()
+    certify_moves(kernel, best)
+    assert not best.best.open
+    assert (best.best.moves, best.certain.moves) == (fewest.value, fewest.value)
+
+
+def test_cp_sat_finds_the_better_state_if_there_is_one() -> None:
+    """The greedy step needs 5 moves where 4 are enough, and the relaxation knows of 3."""
+    fresh = start(rebalancing(tight_cluster(18, 8, 12)))
+    best = incumbent(fresh)
+    kernel = Kernel.of(fresh, best)
+    assert kernel is not None
+    assert (best.best.moves, best.certain.moves) == (5, 3)
+    certify_moves(kernel, best)
+    assert (best.best.moves, best.certain.moves) == (4, 4)
+
+
+def test_where_room_is_short_rounding_sees_what_fractions_do_not() -> None:
+    """Fractions of pods would get by with 5 moves in this cluster of 50 nodes."""
+    fresh = start(rebalancing(drifted(50, "scale", 21)))
+    best = incumbent(fresh)
+    kernel = Kernel.of(fresh, best)
+    assert kernel is not None
+    assert best.certain.moves == 6
