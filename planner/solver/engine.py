@@ -15,6 +15,9 @@ from planner.solver.options import SolveOptions
 RATE = 0.2
 """Deterministic seconds of CP-SAT in a second of the time limit: about what a real one brings."""
 
+FUSE = 2.0
+"""Real seconds for each second of the limit where deterministic ones can take much longer."""
+
 LINEARIZATION = 2
 """CP-SAT's level: all of its relaxations, since they raise bounds."""
 
@@ -74,6 +77,7 @@ def raise_bound(cp: cp_model.CpModel, cost: Linear, options: SolveOptions, limit
     """
     goal = Goal(cost, maximise=False)
     solver = _solver(options, limit)
+    solver.parameters.max_time_in_seconds = 1 + FUSE * limit
     solver.parameters.optimize_with_lb_tree_search = True
     _pose(cp, goal, ())
     return _search(solver, cp, goal, lambda _value, _bound: None)

@@ -12,13 +12,15 @@ from benchmarks.final_state import judge, placement_of
 from planner.solver.large import solve_large
 from planner.solver.progress import Progress
 from planner.solver.scale import closing
-from planner.solver.scale.construct import Score, construct, score
+from planner.solver.scale.construct import Score, construct, opened, score
 from planner.solver.scale.incumbent import Clock, Incumbent
+from planner.solver.scale.kernel import repair_part
 from planner.solver.scale.neighbourhoods import repair_around, repair_roomy, repair_widely
 from planner.solver.scale.pipeline import solve_at_scale
 from planner.solver.scale.program import Program
 from planner.solver.scale.reach import reach_of
-from planner.solver.scale.repair import repair_all, repair_part
+from planner.solver.scale.repair import repair_all
+from planner.solver.scale.window import Window, taking_part
 from planner.solver.scale.work import start
 from planner.solver.search import solve
 from tests.solver.scale_clusters import limited, rebalancing, tight_cluster
@@ -81,6 +83,19 @@ def test_a_window_of_roomy_nodes_places_what_the_greedy_ways_left() -> None:
     best = Incumbent(work, before, least, Clock(60.0), lambda *_: None)
     repair_roomy(fresh, best)
     assert not best.best.open
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whatever_a_window_finds_fits_the_whole_cluster(seed: int) -> None:
+    """What left a node outside of the window can't come back where others have landed since."""
+    fresh = start(rebalancing(tight_cluster(seed, nodes=12, workloads=16)))
+    work = opened(fresh)
+    for shift in range(3):
+        inside = np.arange(len(fresh.free)) % 3 == shift
+        window = Window(fresh, work, inside, taking_part(work, inside), strict=False)
+        found = window.program.minimise(window.departures, 1.0)
+        assert found.values is not None
+        assert window.apply(found.values) is not None
 
 
 def test_windows_around_opened_nodes_only_ever_improve_a_plan() -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.drift import drifted
+from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.solver.scale.certify import certify_moves
 from planner.solver.scale.construct import Score, construct, score
@@ -78,19 +79,23 @@ def incumbent(fresh: Work) -> Incumbent:
     return Incumbent(work, found, least, Clock(20.0), lambda *_: None)
 
 
+def everywhere(fresh: Work) -> BoolArray:
+    return np.ones(len(fresh.free), np.bool_)
+
+
 @pytest.mark.parametrize("seed", [0, 2, 6, 35, 39, 44])
 def test_a_kernel_finds_the_fewest_moves_and_cp_sat_proves_them(seed: int) -> None:
     problem = rebalancing(tight_cluster(seed))
     fewest = solve(problem).level("moves")
     fresh = start(problem)
     best = incumbent(fresh)
-    kernel = Kernel.of(fresh, best)
+    kernel = Kernel.of(fresh, best, everywhere(fresh))
     assert kernel is not None
     assert fewest is not None
     assert best.certain.moves <= fewest.value
-    kernel.search()
-    kernel.search_all()
-    certify_moves(kernel, best)
+    kernel.search(5.0)
+    kernel.search_all(5.0)
+    certify_moves(kernel, best, best.clock.left)
     assert not best.best.open
     assert (best.best.moves, best.certain.moves) == (fewest.value, fewest.value)
 
@@ -99,10 +104,10 @@ def test_cp_sat_finds_the_better_state_if_there_is_one() -> None:
     """The greedy step needs 5 moves where 4 are enough, and the relaxation knows of 3."""
     fresh = start(rebalancing(tight_cluster(18, 8, 12)))
     best = incumbent(fresh)
-    kernel = Kernel.of(fresh, best)
+    kernel = Kernel.of(fresh, best, everywhere(fresh))
     assert kernel is not None
     assert (best.best.moves, best.certain.moves) == (5, 3)
-    certify_moves(kernel, best)
+    certify_moves(kernel, best, best.clock.left)
     assert (best.best.moves, best.certain.moves) == (4, 4)
 
 
@@ -110,6 +115,6 @@ def test_where_room_is_short_rounding_sees_what_fractions_do_not() -> None:
     """Fractions of pods would get by with 5 moves in this cluster of 50 nodes."""
     fresh = start(rebalancing(drifted(50, "scale", 21)))
     best = incumbent(fresh)
-    kernel = Kernel.of(fresh, best)
+    kernel = Kernel.of(fresh, best, everywhere(fresh))
     assert kernel is not None
     assert best.certain.moves == 6

@@ -21,24 +21,36 @@ FAR = 1 << 40
 """Beyond any sum of a row."""
 
 
-def certify_moves(kernel: Kernel, best: Incumbent) -> None:
-    """Raises the proven number of moves of a state that places everything and has no excess."""
+def certify_moves(kernel: Kernel, best: Incumbent, seconds: float) -> None:
+    """Raises the proven number of moves of a state that places everything and has no excess.
+
+    One move after the other: the fewer may be made, the fewer columns a state can have.
+    """
     window, relaxation = kernel.window, kernel.relaxation
     if not window.exact or not relaxation.matrix.admits(window.values(best.work)):
         return
-    matrix = kernel.better_than(best.best.moves)
+    until = best.clock.spent + seconds
+    while best.best.moves > best.certain.moves and best.clock.spent < until:
+        if not _decide(kernel, best, best.certain.moves, until - best.clock.spent):
+            return
+
+
+def _decide(kernel: Kernel, best: Incumbent, most: int, seconds: float) -> bool:
+    """Finds a state with so few moves, or proves that there is none; False if neither."""
+    matrix, cost = kernel.with_most(most), kernel.relaxation.cost
     live = matrix.upper > matrix.lower
-    given = Linear(constant=int((relaxation.cost * matrix.lower)[~live].sum()))
-    paid = np.flatnonzero(relaxation.cost[live])
-    cost = given.plus(Linear(paid.tolist(), [1] * len(paid)))
-    model, options = _model(matrix.without_fixed()), best.work.problem.options
-    found = raise_bound(model, cost, options, best.clock.left)
+    paid = np.flatnonzero(cost[live])
+    given = int((cost * matrix.lower)[~live].sum())
+    goal = Linear(paid.tolist(), [1] * len(paid), given)
+    found = raise_bound(_model(matrix.without_fixed()), goal, best.work.problem.options, seconds)
     best.clock.spent += found.time
     if found.values is not None:
         values = matrix.lower.copy()
         values[live] = found.values
         kernel.offer(values)
-    best.prove_moves(best.best.moves if found.complete else found.bound)
+    elif found.complete:
+        best.prove_moves(most + 1)
+    return found.complete
 
 
 def _model(matrix: Matrix) -> cp_model.CpModel:

@@ -4,44 +4,64 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
+
 from planner.solver.scale.certify import certify_moves
 from planner.solver.scale.improve import improve
 from planner.solver.scale.incumbent import Incumbent
-from planner.solver.scale.kernel import Kernel
+from planner.solver.scale.kernel import Kernel, repair_part
 from planner.solver.scale.neighbourhoods import repair_around, repair_roomy, repair_widely
-from planner.solver.scale.repair import repair_all, repair_part
+from planner.solver.scale.repair import repair_all
 from planner.solver.scale.shortage import Solve, fill_by_priority
 from planner.solver.scale.work import Work
 
-SHARE, WIDELY = 0.2, 0.6
-"""Parts of the time left that windows get where all nodes can be repaired at once after them."""
+ONE, AROUND, WIDELY, PROVING = 1 / 12, 0.2, 0.6, 0.6
+"""Parts of the time left where one program holds all nodes: for one kernel, for windows around
+evictions, for wide ones, and for a proof before everything is searched."""
 
 
 def close(fresh: Work, best: Incumbent, solve: Solve, *, small: bool) -> None:
     """Better states and higher bounds; `small` where one program can hold all nodes."""
     improve(fresh, best)
-    kernel = Kernel.of(fresh, best) if small and best.open else None
+    kernel = None
+    if small and best.open:
+        kernel = Kernel.of(fresh, best, np.ones(len(fresh.free), np.bool_))
     if kernel is not None:
-        kernel.search()
+        kernel.search(best.clock.left * ONE)
     repair_roomy(fresh, best)
     fill_by_priority(fresh, best, solve)
-    _repair(fresh, best, kernel, small)
-    if kernel is not None and _to_certify(best):
-        certify_moves(kernel, best)
+    if kernel is not None:
+        _repair_whole(kernel, best)
+    else:
+        _repair(fresh, best, small)
 
 
-def _repair(fresh: Work, best: Incumbent, kernel: Kernel | None, small: bool) -> None:
+def _repair(fresh: Work, best: Incumbent, small: bool) -> None:
     """Windows, and all nodes at once where there are not too many, as long as that helps."""
-    repair = partial(repair_part, fresh, best) if kernel is None else kernel.repair
+    repair = partial(repair_part, fresh, best)
     before = None
     while _worth_repairing(best, small) and best.best != before:
         before = best.best
-        repair_around(best, best.clock.left * (SHARE if small else 1), repair)
-        repair_widely(best, best.clock.left * (WIDELY if small else 1), repair)
-        if kernel is not None and best.open and not best.best.open:
-            kernel.search_all()
-        elif small:
+        repair_around(best, best.clock.left, repair)
+        repair_widely(best, best.clock.left, repair)
+        if small:
             repair_all(fresh, best)
+
+
+def _repair_whole(kernel: Kernel, best: Incumbent) -> None:
+    """States near the best one as long as that helps, then proofs and everything else."""
+    before = None
+    while _worth_repairing(best, small=True) and best.best != before:
+        before = best.best
+        kernel.search_near(best.clock.left * ONE)
+        repair_around(best, best.clock.left * AROUND, kernel.repair)
+        repair_widely(best, best.clock.left * WIDELY, kernel.repair)
+        if best.best == before and _to_certify(best):
+            certify_moves(kernel, best, best.clock.left * PROVING)
+        if best.best == before and _worth_repairing(best, small=True):
+            kernel.search_all(best.clock.left / 2)
+    if _to_certify(best):
+        certify_moves(kernel, best, best.clock.left)
 
 
 def _worth_repairing(best: Incumbent, small: bool) -> bool:

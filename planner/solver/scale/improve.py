@@ -7,6 +7,7 @@ and landings first, everything else as in the greedy step.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -37,7 +38,7 @@ from planner.solver.scale.work import Work
 
 ROUNDS = 30
 PROMOTIONS = 4
-ROUND = 4e-7
+ROUND = 2.5e-7
 """Seconds that a round spends on a state and class."""
 SETTLED = 1e-3
 """Seconds for each group that a state made from columns takes."""
@@ -159,17 +160,18 @@ class _Search:
 
     def _bundles(self, together: Bundles, alone: IntArray) -> int:
         """Columns of several pods; their evictions are found again without the grid."""
-        room, added = self.market.room, 0
-        for node, pods in together.pods.items():
-            least = min(int(alone[node]), int(self.master.rent[node]) - ROUNDED)
-            if together.value[node] < least:
-                tasks, times = np.unique(pods, return_counts=True)
-                request = np.sum([self.market.big[h].request for h in pods], axis=0)
-                state = np.array([together.state[node]])
-                evictions = int(room.evictions(state, request)[0])
-                lands = tuple(zip(tasks.tolist(), times.tolist(), strict=True))
-                added += self.master.add(Column(node, int(state[0]), lands, evictions))
-        return added
+        least = np.minimum(alone, self.master.rent - ROUNDED)
+        nodes = [n for n in together.pods if together.value[n] < least[n]]
+        if not nodes:
+            return 0
+        requests = np.stack([size.request for size in self.market.big])
+        asked = np.stack([requests[list(together.pods[n])].sum(axis=0) for n in nodes])
+        states = together.state[nodes]
+        evictions = self.market.room.evictions(states, asked)
+        return sum(
+            self.master.add(Column(node, state, _counted(together.pods[node]), needed))
+            for node, state, needed in zip(nodes, states.tolist(), evictions.tolist(), strict=True)
+        )
 
     def complete(self) -> list[Task]:
         """A state from whole columns; the tasks that found no room without further evictions."""
@@ -186,3 +188,8 @@ class _Search:
         stuck = settle(work, Table.of(work), "pack")
         self.best.offer(work)
         return stuck
+
+
+def _counted(classes: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+    """How often each class is among those of a bundle."""
+    return tuple(sorted(Counter(classes).items()))

@@ -19,7 +19,7 @@ import numpy as np
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.solver.scale.incumbent import Incumbent
-from planner.solver.scale.repair import repair_part
+from planner.solver.scale.kernel import repair_part
 from planner.solver.scale.task import Task
 from planner.solver.scale.work import Work
 

@@ -33,6 +33,10 @@ EXACT_CELLS = 20_000
 """Up to this many cells all nodes are repaired at once, and groups beyond reach are decided."""
 
 
+CONSTRUCTED = 6e-5
+"""Seconds for each movable pod that the first state takes."""
+
+
 def solve_at_scale(problem: Problem, *, report: Report = silent) -> Solution:
     """A valid final state with bounds; `optimal` if placed, excess and moves reach theirs."""
     begin = time.monotonic()
@@ -41,7 +45,8 @@ def solve_at_scale(problem: Problem, *, report: Report = silent) -> Solution:
     found = score(work)
     none = tuple(0 for _ in found.unplaced)
     least = Score(0, none, 0, sum(task.bound for task in fresh.tasks.values()))
-    clock = Clock(problem.options.time_limit)
+    pods = sum(map(len, problem.movable.values()))
+    clock = Clock(problem.options.time_limit, CONSTRUCTED * pods)
     best = Incumbent(work, found, least, clock, _Teller(report, begin))
     interrupted = best.open and not _closed(problem, fresh, best)
     return _solution(problem, best, interrupted, time.monotonic() - begin)

@@ -17,7 +17,7 @@ import numpy as np
 from ortools.math_opt.python import mathopt  # type: ignore[import-untyped]  # ships no types
 
 from planner.cluster.topology import IntArray
-from planner.solver.scale.program import FREE, FloatArray, Matrix, cost_of, proto_of
+from planner.solver.scale.program import FREE, FloatArray, Matrix, proto_of
 from planner.solver.scale.rounding import Row, rounded, rows_of
 
 UNIT = 1 << 30
@@ -27,12 +27,16 @@ SLACK = 1e-5
 PURGED = 3
 """Rounds after which inequalities that do not bind are dropped."""
 ROUNDS = 16
-PROGRESS, PATIENCE = 0.02, 2
+PROGRESS, PATIENCE = 0.02, 3
 """Rounds in a row that raise the bound by less than so many moves are the last."""
-QUICKER = 0.3
-"""Seconds of linear programs in a second of those in whole numbers, for the same iterations."""
+PARSED, ITERATED = 2e-5, 1e-8
+"""Seconds for each column of a linear program, once and for each iteration."""
 ROUNDED = 1e-6
 """Seconds for each entry of a row that is looked at for rounding."""
+_NEEDED = mathopt.ModelSolveParameters(
+    reduced_costs_filter=mathopt.VariableFilter(filtered_items=())
+)
+"""Values and duals; reduced costs are computed from these in integers."""
 
 
 @dataclass(eq=False)
@@ -64,8 +68,9 @@ class Relaxation:
 
     def _solve(self) -> bool:
         """Once, with the inequalities so far; False if there is no solution."""
-        result = self._solver.solve()
-        self.spent += QUICKER * cost_of(self._model, result)
+        result = self._solver.solve(model_params=_NEEDED)
+        iterations: int = result.solve_stats.simplex_iterations
+        self.spent += len(self._columns) * (PARSED + ITERATED * iterations)
         if result.termination.reason != mathopt.TerminationReason.OPTIMAL:
             return False
         self.values = np.array(result.variable_values(self._columns))
@@ -117,8 +122,10 @@ class Relaxation:
 
     def _tighten(self) -> bool:
         """One round of rounding; False if there is nothing to add."""
-        found = [cut for row in self.bases if (cut := rounded(row, self.matrix, self.values))]
-        self.spent += ROUNDED * sum(len(row.column) for row in self.bases)
+        split = np.abs(self.values - np.rint(self.values)) > SLACK
+        bases = [row for row in self.bases if split[row.column].any()]
+        found = [cut for row in bases if (cut := rounded(row, self.matrix, self.values))]
+        self.spent += ROUNDED * sum(len(row.column) for row in bases)
         for _, row in sorted(found, key=lambda cut: -cut[0]):
             scale = 1.0 / float(np.abs(row.amount).max())
             added = self._model.add_linear_constraint(ub=row.most * scale)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.cluster.node_rules import BoolArray
+from planner.cluster.topology import IntArray
 from planner.solver.scale.holes import admissible
 from planner.solver.scale.landing import fits, land_all
 from planner.solver.scale.task import Task
@@ -35,14 +36,17 @@ def _send_away(work: Work, task: Task, open_: BoolArray) -> bool:
     """The largest pod on these nodes that has room elsewhere and whose room is enough."""
     cells = np.flatnonzero((work.left > 0) & open_[work.cells.node])
     sizes = _sizes(work)[work.cells.group[cells]]
+    roomy: dict[int, IntArray] = {}
     for cell in cells[np.lexsort((cells, -sizes))][:TRIES].tolist():
         other, node = work.tasks.get(int(work.cells.group[cell])), int(work.cells.node[cell])
         if other is None or other is task or other.hand:
             continue
         gained = work.free[node] + other.request
-        if (gained[task.needs] >= task.request[task.needs]).all() and _moved(
-            work, other, node, open_
-        ):
+        if (gained[task.needs] < task.request[task.needs]).any():
+            continue
+        if other.group not in roomy:
+            roomy[other.group] = _roomy(work, other, ~open_)
+        if len(roomy[other.group]) and _moved(work, other, node, roomy[other.group]):
             return True
     return False
 
@@ -55,11 +59,16 @@ def _sizes(work: Work) -> NDArray[np.float64]:
     return found
 
 
-def _moved(work: Work, other: Task, node: int, avoid: BoolArray) -> bool:
-    """Evicts a pod and lands it on another node, or leaves everything as it was."""
+def _roomy(work: Work, task: Task, among: BoolArray) -> IntArray:
+    """Nodes that have room for a pod; which of them its rules admit depends on who leaves."""
+    nodes = np.flatnonzero(work.landing(task) & among)
+    return nodes[fits(work, task, nodes)]
+
+
+def _moved(work: Work, other: Task, node: int, roomy: IntArray) -> bool:
+    """Evicts a pod and lands it on one of these nodes, or leaves everything as it was."""
     work.evict(other, node)
-    nodes = np.flatnonzero(work.landing(other) & admissible(other, len(work.free)) & ~avoid)
-    nodes = nodes[fits(work, other, nodes)]
+    nodes = roomy[admissible(other, len(work.free))[roomy]]
     if not len(nodes):
         work.put_back(other, node, 1)
         return False

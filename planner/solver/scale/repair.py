@@ -1,4 +1,4 @@
-"""Exact repair: a window over some nodes, or over all of them, solved as a program.
+"""All nodes in one program where not everything can be placed without excess, level by level.
 
 States are judged in integers; bounds come from floating-point arithmetic and prove nothing.
 """
@@ -19,33 +19,9 @@ from planner.solver.scale.work import Work
 
 
 def repair_all(fresh: Work, best: Incumbent) -> None:
-    """All nodes in one window: first for states that place everything, then for any."""
-    everywhere = np.ones(len(fresh.free), np.bool_)
-    if best.open and not best.clock.over:
-        repair_part(fresh, best, everywhere, best.clock.left / 2)
+    """All nodes in one window, for states that leave pods or excess behind as well."""
     if best.best.open and not best.clock.over:
-        _Levels(fresh, best, everywhere).run()
-
-
-def repair_part(fresh: Work, best: Incumbent, inside: BoolArray, seconds: float) -> None:
-    """Fewer moves with everything placed and no excess, if such a state exists."""
-    work, now = best.work, best.best
-    tasks = taking_part(work, inside)
-    others = sum(t.moved for g, t in work.tasks.items() if g in work.touched and g not in tasks)
-    window = Window(fresh, work, inside, tasks, strict=True)
-    if not window.possible:
-        return
-    if not now.open:
-        window.program.at_most(window.departures, now.moves - others - 1)
-    found = window.program.minimise(window.departures, seconds)
-    best.clock.spent += found.spent
-    none = found.values is None and found.complete
-    _offer(best, window, found)
-    if window.exact and inside.all():
-        if not none:
-            best.expect_moves(found.bound)
-        elif not now.open:
-            best.expect_moves(now.moves)
+        _Levels(fresh, best, np.ones(len(fresh.free), np.bool_)).run()
 
 
 def _offer(best: Incumbent, window: Window, found: Optimum) -> None:

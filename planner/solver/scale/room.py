@@ -52,9 +52,9 @@ class Room:
     fronts: Fronts
 
     def evictions(self, states: IntArray, request: IntArray) -> IntArray:
-        """How many other pods have to leave before `request` fits."""
-        short = request[self.columns] - self.free[states]
-        short = np.where(request[self.columns] > 0, short, 0)
+        """How many other pods have to leave before `request` fits, one for all states or each."""
+        asked = request[..., self.columns]
+        short = np.where(asked > 0, asked - self.free[states], 0)
         return self.fronts.evictions(self.node[states], short)
 
 

@@ -253,7 +253,7 @@ class Window:
         self._excess.append(over)
 
     def _add_room(self) -> None:
-        """Rows of the nodes where something may land, one per resource that is asked for."""
+        """Rows of the nodes where room matters, one per resource that is asked for."""
         free, asked = self._room()
         for r in np.flatnonzero(asked.any(axis=0)).tolist():
             unit = int(np.gcd.reduce([int(c.task.request[r]) for c in self._cells])) or 1
@@ -274,8 +274,12 @@ class Window:
         self.program.enter(place[nodes[known]], columns[known], amount)
 
     def _room(self) -> tuple[IntArray, BoolArray]:
-        """What is free if the groups of the window are where they were, and where that matters."""
-        free = self._work.free.copy()
+        """What is free if the groups of the window are where they were, and where that matters.
+
+        It matters where something may land, and where others have landed since: what has left for
+        them can't come back then. Nodes that were overcommitted may stay so.
+        """
+        free = self._work.free - np.minimum(self._fresh.free, 0)
         asked = np.zeros(free.shape, np.bool_)
         for cells in self._cells:
             task, now = cells.task, self._work.tasks[cells.task.group].now
@@ -283,4 +287,4 @@ class Window:
                 for node in {*now, *task.start}:
                     free[node] += (now.get(node, 0) - task.start.get(node, 0)) * task.request
             asked[np.ix_(cells.entered, task.needs)] = True
-        return free, asked
+        return free, asked | (free < 0)
