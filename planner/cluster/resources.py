@@ -35,6 +35,17 @@ class ResourceTable:
         """The column of each resource."""
         return {name: i for i, name in enumerate(self.names)}
 
+    @cached_property
+    def by_resource(self) -> IntArray:
+        """`by_resource[r, n]`: allocatable again, where all nodes are looked at together."""
+        return np.ascontiguousarray(self.allocatable.T)
+
+    @cached_property
+    def offers(self) -> list[list[int]]:
+        """`offers[n][r]`: allocatable in plain numbers, where one node is."""
+        offers: list[list[int]] = self.allocatable.tolist()
+        return offers
+
     def column(self, name: str) -> int:
         """The column of one resource."""
         return self.index[name]
@@ -56,6 +67,12 @@ def _matrix(rows: Sequence[Mapping[str, int]], names: Sequence[str]) -> IntArray
         for name, amount in row.items():
             matrix[i, column[name]] = min(amount, LIMIT)
     return matrix
+
+
+def rows_of(by_resource: IntArray, columns: IntArray, nodes: IntArray | None) -> IntArray:
+    """A copied row for each of these resources, over some nodes or all of them."""
+    rows: IntArray = by_resource[columns if nodes is None else (columns[:, None], nodes)]
+    return rows
 
 
 def sum_by(index: IntArray, amounts: IntArray, size: int) -> IntArray:

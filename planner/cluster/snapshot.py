@@ -163,13 +163,23 @@ class Cluster:
             pods[index] = pod
         return self._derived(pods=tuple(pods))
 
+    def with_more(self, pods: Iterable[Pod], groups: IntArray) -> Cluster:
+        """More pods of these groups, behind all others; none of them is there yet."""
+        node_of = np.append(self.node_of, np.full(len(groups), GONE))
+        group_of = np.append(self.group_of, groups)
+        node_of.flags.writeable = group_of.flags.writeable = False
+        changed = self._derived(pods=(*self.pods, *pods), node_of=node_of, group_of=group_of)
+        changed.__dict__.pop("pod_index", None)
+        return changed
+
     def _with_nodes_of(self, node_of: IntArray) -> Cluster:
         node_of.flags.writeable = False
         return self._derived(node_of=node_of)
 
     def _derived(self, **changes: Any) -> Cluster:
         changed = replace(self, **changes)
-        self.__dict__.setdefault("memo", {})
+        for shared in ("memo", "_topologies"):
+            self.__dict__.setdefault(shared, {})
         names: tuple[str, ...] = SHARED
         if "pods" not in changes:
             names = (*names, "terminating", "_by_group")

@@ -155,8 +155,9 @@ def reasons(cluster: Cluster, before: Iterable[Violation]) -> dict[int, str]:
     """For each pod that breaks a rule where it runs, which one; the first rule is enough."""
     found: dict[int, str] = {}
     for violation in before:
+        reason = _reason(cluster, violation)
         for pod in violation.pods:
-            found.setdefault(pod, _reason(cluster, violation))
+            found.setdefault(pod, reason)
     return found
 
 

@@ -164,18 +164,20 @@ def _placements(outcome: Outcome) -> Iterator[Placement]:
         for pod in broken.pods:
             breaks.setdefault(pod, []).append(broken.name)
     landed = [step for step in outcome.waves.steps if step.action in ("place", "move")]
-    for pod in (step.pod for step in landed if not step.temporary):
-        source, node = int(before.node_of[pod]), int(after.node_of[pod])
+    names = [node.name for node in before.nodes]
+    pods = [step.pod for step in landed if not step.temporary]
+    ways = zip(pods, before.node_of[pods].tolist(), after.node_of[pods].tolist(), strict=True)
+    for pod, source, node in ways:
         if source == node:
             continue
-        origin = before.nodes[source].name if source >= 0 else None
-        room = f"makes room on {origin}"
+        origin = names[source] if source >= 0 else None
+        reason = PENDING_REASON if origin is None else because.get(pod)
         yield Placement(
             pod=before.pods[pod].key,
             workload=before.workloads[before.group_of[pod]].short,
-            node=before.nodes[node].name,
+            node=names[node],
             from_=origin,
-            reason=PENDING_REASON if origin is None else because.get(pod, room),
+            reason=f"makes room on {origin}" if reason is None else reason,
             breaks=tuple(dict.fromkeys(breaks.get(pod, ()))),
         )
 

@@ -12,8 +12,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from planner.cluster.spread import CountedPods, Scope, SpreadConstraint, counted_pods, domain_counts
 from planner.planning.relevance import Relevance
 from planner.scheduler.cycle import Scheduler
@@ -48,12 +46,10 @@ class DomainCounter:
     def __init__(self, spread: SpreadConstraint, nodes: _Nodes, pods: CountedPods) -> None:
         constraint = spread.constraint
         self.nodes = nodes
-        counts = domain_counts(pods, spread)
-        self.counts: list[int] = counts.tolist()
+        self.counts: list[int] = domain_counts(pods, spread).tolist()
         self._max_skew = constraint.max_skew
         self._short = len(nodes.eligible) < (constraint.min_domains or 1)
-        values, times = np.unique(counts[nodes.eligible], return_counts=True)
-        self._how_many = Counter(dict(zip(values.tolist(), times.tolist(), strict=True)))
+        self._how_many = Counter([self.counts[domain] for domain in nodes.eligible])
         self._minimum = min(self._how_many, default=0)
 
     def add(self, node: int, delta: int) -> None:
@@ -120,11 +116,13 @@ class Ledger:
     def admits(self, group: int, node: int) -> bool:
         """Whether a pod of the group may land on the node now; static rules are taken as met."""
         free = self._free[node]
-        return (
-            all(free[resource] >= amount for resource, amount in self._asks[group])
-            and all(counter.admits(node, match) for counter, match in self._carried[group])
-            and (group not in self.entangled or self._judged(group, node))
-        )
+        for resource, amount in self._asks[group]:
+            if free[resource] < amount:
+                return False
+        for counter, self_match in self._carried[group]:
+            if not counter.admits(node, self_match):
+                return False
+        return group not in self.entangled or self._judged(group, node)
 
     def _judged(self, group: int, node: int) -> bool:
         return self._mirror is None or self._mirror.admits(group, node)
@@ -136,7 +134,7 @@ class Ledger:
     def fullness(self, group: int, place: Place) -> int:
         """Pods in these domains, over all of the group's constraints: low ones go first."""
         carried = self._carried[group]
-        return sum(c.at(domain) for (c, _), domain in zip(carried, place, strict=True))
+        return sum([c.at(domain) for (c, _), domain in zip(carried, place, strict=True)])
 
     def counters(self, group: int) -> Iterable[int]:
         """Names of the constraints that pods of the group obey."""

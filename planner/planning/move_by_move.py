@@ -49,10 +49,14 @@ def tasks(problem: Problem, counts: Mapping[Cell, int]) -> tuple[Task, ...]:
     """The difference between now and the counts, by group; important and waiting ones first."""
     leaving: dict[int, list[int]] = defaultdict(list)
     landing: dict[int, list[int]] = defaultdict(list)
-    for cell in {*problem.movable, *counts}:
-        change = counts.get(cell, 0) - len(problem.movable.get(cell, ()))
+    movable = problem.movable
+    for cell, pods in movable.items():
+        change = counts.get(cell, 0) - len(pods)
         if change:
             (landing if change > 0 else leaving)[cell[0]].extend([cell[1]] * abs(change))
+    for cell, count in counts.items():
+        if cell not in movable and count:
+            landing[cell[0]].extend([cell[1]] * count)
     groups = problem.cluster.groups
     found = (
         Task(
@@ -61,7 +65,7 @@ def tasks(problem: Problem, counts: Mapping[Cell, int]) -> tuple[Task, ...]:
             tuple(sorted(landing[group])),
             returning=group not in problem.no_return,
         )
-        for group in {*leaving, *landing}
+        for group in leaving.keys() | landing.keys()
     )
     return tuple(sorted(found, key=lambda t: (-groups[t.group].priority, not t.quota, t.group)))
 
@@ -105,11 +109,13 @@ class _Spots:
 
     def fullest(self) -> int:
         """A node in the fullest domains."""
-        return next(iter(self._at[self._by_fullness()[-1]]))
+        return next(iter(self._at[max(self._at, key=self._fullness)]))
 
     def _by_fullness(self) -> list[Place]:
-        ledger, group = self._ledger, self._group
-        return sorted(self._at, key=lambda place: (ledger.fullness(group, place), place))
+        return sorted(self._at, key=self._fullness) if len(self._at) > 1 else list(self._at)
+
+    def _fullness(self, place: Place) -> tuple[int, Place]:
+        return self._ledger.fullness(self._group, place), place
 
 
 class _Work:
@@ -141,6 +147,8 @@ class _Sweep:
         self._at_last_look = -1
         self._by_node: dict[int, dict[int, None]] = defaultdict(dict)
         self._by_counter: dict[int, list[int]] = defaultdict(list)
+        self._counted: dict[int, tuple[int, ...]] = {}
+        """By group, the work that its pods count for."""
         self._leaving: dict[int, Counter[int]] = defaultdict(Counter)
         for i, task in enumerate(todo):
             for counter in ledger.counters(task.group):
@@ -182,10 +190,10 @@ class _Sweep:
         source = work.departures.fullest()
         ledger.shift(work.group, source, -1)
         target = self._target(work)
-        ledger.shift(work.group, source, 1)
         if target is None:
+            ledger.shift(work.group, source, 1)
             return False
-        self._leave(index, source)
+        self._left(index, source)
         self._arrive(index, target)
         return True
 
@@ -201,6 +209,11 @@ class _Sweep:
         return next((node for node in work.arrivals.nodes() if admits(group, node)), None)
 
     def _leave(self, index: int, node: int) -> None:
+        self._ledger.shift(self._work[index].group, node, -1)
+        self._left(index, node)
+
+    def _left(self, index: int, node: int) -> None:
+        """A pod is gone, as the ledger knows already."""
         work = self._work[index]
         work.departures.remove(node)
         self._leaving[node][index] -= 1
@@ -208,7 +221,6 @@ class _Sweep:
             work.lost -= 1
         else:
             work.debt += 1
-        self._ledger.shift(work.group, node, -1)
         self._acts.append(Act(True, work.group, node))
         self._wake(self._by_node.pop(node, {}))
         self._wake_counted(work.group)
@@ -225,8 +237,12 @@ class _Sweep:
         self._wake_counted(work.group)
 
     def _wake_counted(self, group: int) -> None:
-        for counter in self._ledger.counted_by(group):
-            self._wake(self._by_counter[counter])
+        counted = self._counted.get(group)
+        if counted is None:
+            names = self._ledger.counted_by(group)
+            found = dict.fromkeys(i for name in names for i in self._by_counter[name])
+            counted = self._counted[group] = tuple(found)
+        self._wake(counted)
 
     def _wake(self, indexes: Iterable[int]) -> None:
         for index in indexes:

@@ -15,13 +15,15 @@ from planner.verify import Step
 
 def wave_documents(cluster: Cluster, waves: Waves, allowances: Allowances) -> Iterator[Wave]:
     """Every wave with its steps by names, and what it waits for."""
+    names = [node.name for node in cluster.nodes]
     before: set[str] = set()
     hopped: dict[int, int] = {}
     for wave in waves.waves:
-        going = {_workload(cluster, step) for step in wave if step.action in ("evict", "move")}
+        going = _going(cluster, wave)
         yield Wave(
             steps=tuple(
-                _step(cluster, step, step in waves.surging, hopped.get(step.pod)) for step in wave
+                _step(cluster, names, step, step in waves.surging, hopped.get(step.pod))
+                for step in wave
             ),
             waits_for=tuple(sorted(going & before)),
             unbudgeted=tuple(_down(cluster, wave, waves.surging, allowances.budgeted)),
@@ -30,8 +32,10 @@ def wave_documents(cluster: Cluster, waves: Waves, allowances: Allowances) -> It
         hopped |= {step.pod: step.node for step in wave if step.temporary}
 
 
-def _workload(cluster: Cluster, step: Step) -> str:
-    return cluster.workloads[int(cluster.group_of[step.pod])].short
+def _going(cluster: Cluster, wave: Sequence[Step]) -> set[str]:
+    """The workloads that lose pods in a wave."""
+    groups = {int(cluster.group_of[s.pod]) for s in wave if s.action in ("evict", "move")}
+    return {cluster.workloads[group].short for group in groups}
 
 
 def _down(
@@ -42,15 +46,18 @@ def _down(
 ) -> Iterator[DownAtOnce]:
     """How many pods of workloads without a budget a wave takes down."""
     going = (step for step in wave if step.action in ("evict", "move") and step not in surging)
-    counts = Counter(
-        _workload(cluster, step) for step in going if cluster.group_of[step.pod] not in budgeted
-    )
+    counts: Counter[str] = Counter()
+    for group, pods in Counter(int(cluster.group_of[step.pod]) for step in going).items():
+        if group not in budgeted:
+            counts[cluster.workloads[group].short] += pods
     return (DownAtOnce(workload=name, pods=pods) for name, pods in sorted(counts.items()))
 
 
-def _step(cluster: Cluster, step: Step, surge: bool, hopped: int | None) -> PlanStep:
+def _step(
+    cluster: Cluster, names: Sequence[str], step: Step, surge: bool, hopped: int | None
+) -> PlanStep:
     """A step by names; a pod that has hopped runs there by now, under a uid that nobody knows."""
-    node = cluster.nodes[step.node].name
+    node = names[step.node]
     if step.action in ("cordon", "uncordon"):
         return PlanStep(action=step.action, node=node)
     pod = cluster.pods[step.pod].key
@@ -60,7 +67,7 @@ def _step(cluster: Cluster, step: Step, surge: bool, hopped: int | None) -> Plan
             action="move",
             pod=pod,
             uid=uid if hopped is None else None,
-            from_=cluster.nodes[cluster.node_of[step.pod] if hopped is None else hopped].name,
+            from_=names[cluster.node_of[step.pod] if hopped is None else hopped],
             to=node,
             surge=surge or None,
             temporary=step.temporary or None,

@@ -37,8 +37,7 @@ class WaveState:
         self._may_surge = surge
         self.surging: set[Step] = set()
         self._allowances = allowances
-        self._state = SchedulingState(cluster)
-        self._scheduler = None if profile is None else Scheduler(self._state, profile)
+        self._scheduler = None if profile is None else Scheduler(SchedulingState(cluster), profile)
         self._limits = [each.limit for each in allowances.each]
         self._down = [each.down for each in allowances.each]
         self._altogether = len(self._limits)
@@ -47,7 +46,11 @@ class WaveState:
             self._down.append(0)
         self._evicted: set[int] = set()
         self.beyond: set[str] = set()
-        self._free: list[list[int]] = (cluster.resources.allocatable - self._state.used).tolist()
+        self._node_of: list[int] = cluster.node_of.tolist()
+        self._left_over: list[list[int]] = (cluster.resources.allocatable - cluster.used).tolist()
+        """What is free on each node as things are."""
+        self._free = [list(row) for row in self._left_over]
+        """The same, as if none of the wave's evicted pods was gone yet."""
         self._asks: dict[int, list[tuple[int, int]]] = {}
         self._held: Counter[int] = Counter()
         self.left: set[int] = set()
@@ -56,9 +59,8 @@ class WaveState:
 
     def begin(self) -> None:
         """A new wave: what was under way has ended, and all room that was left is free."""
-        allocatable, used = self._cluster.resources.allocatable, self._state.used
         for node in self.left:
-            self._free[node] = (allocatable[node] - used[node]).tolist()
+            self._free[node] = list(self._left_over[node])
         self._held.clear()
         self.left = set()
         self._settling.clear()
@@ -84,16 +86,16 @@ class WaveState:
 
     def illegal(self, unit: Step) -> Obstacle | None:
         """What makes the step impossible now: for a landing, a filter that refuses the pod."""
-        source = int(self._state.node_of[unit.pod])
+        source = self._node_of[unit.pod]
         if (source == PENDING) != (unit.action == "place"):
             return ("pod", unit.pod)
         if unit.action == "evict" or self._scheduler is None:
             return None
         if unit.action == "move":
-            self._state.remove(unit.pod)
+            self._scheduler.state.remove(unit.pod)
         legal = refusal(self._scheduler, unit.pod, unit.node) is None
         if unit.action == "move":
-            self._state.place(unit.pod, source)
+            self._scheduler.state.place(unit.pod, source)
         return None if legal else ("filter", 0)
 
     def _surges(self, unit: Step) -> bool:
@@ -111,7 +113,7 @@ class WaveState:
         """What the pod asks for, as (resource, amount)."""
         group = int(self._cluster.group_of[pod])
         if group not in self._asks:
-            amounts = enumerate(self._state.requests[group].tolist())
+            amounts = enumerate(self._cluster.resources.requests[group].tolist())
             self._asks[group] = [(resource, amount) for resource, amount in amounts if amount > 0]
         return self._asks[group]
 
@@ -132,8 +134,8 @@ class WaveState:
             self.surging.add(unit)
             numbers = ()
         if unit.action in ("evict", "move"):
-            self.left.add(int(self._state.node_of[unit.pod]))
-            self._state.remove(unit.pod)
+            self.left.add(self._node_of[unit.pod])
+            self._remove(unit.pod)
             self._evicted.add(unit.pod)
             for number in numbers:
                 if unit.action == "evict":
@@ -141,14 +143,29 @@ class WaveState:
                 else:
                     self._held[number] += 1
         if unit.action in ("place", "move"):
-            self._state.place(unit.pod, unit.node)
-            for resource, amount in self._request(unit.pod):
-                self._free[unit.node][resource] -= amount
+            self._place(unit.pod, unit.node)
             self._settling.add(unit.pod)
         if unit.action == "place":
             for number in numbers:
                 self._down[number] -= 1
                 self._held[number] += 1
+
+    def _remove(self, pod: int) -> None:
+        left_over = self._left_over[self._node_of[pod]]
+        for resource, amount in self._request(pod):
+            left_over[resource] += amount
+        self._node_of[pod] = PENDING
+        if self._scheduler is not None:
+            self._scheduler.state.remove(pod)
+
+    def _place(self, pod: int, node: int) -> None:
+        left_over, free = self._left_over[node], self._free[node]
+        for resource, amount in self._request(pod):
+            left_over[resource] -= amount
+            free[resource] -= amount
+        self._node_of[pod] = node
+        if self._scheduler is not None:
+            self._scheduler.state.place(pod, node)
 
     def _numbers(self, pod: int) -> tuple[int, ...]:
         """A pod that waited from the start is not one that the plan has taken down."""

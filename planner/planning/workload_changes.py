@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,6 +31,15 @@ class Changed:
     unplaced: tuple[int, ...]
 
 
+class _Row(NamedTuple):
+    """A workload with its groups, what its budgets still allow, and the skew that it may have."""
+
+    workload: WorkloadRef
+    groups: list[int]
+    budget: int | None
+    max_skew: int | None
+
+
 def workload_changes(
     before: Cluster, after: Cluster, changed: Changed, allowances: Allowances
 ) -> tuple[WorkloadChange, ...]:
@@ -40,20 +51,17 @@ def workload_changes(
     groups: dict[WorkloadRef, list[int]] = {}
     for group in np.unique(before.group_of[live]).tolist():
         groups.setdefault(before.workloads[group], []).append(group)
-    tables = [_counts(cluster, topology) for cluster in (before, after)]
+    tables = [_counts(cluster, topology).tolist() for cluster in (before, after)]
     lists = (changed.placed, changed.moved, changed.unplaced)
     numbers = [Counter(before.group_of[list(pods)].tolist()) for pods in lists]
     skews = _max_skews(before, groups, topology) if changed.moved else {}
-    return tuple(
-        _change(before, workload, members, topology, tables, numbers).model_copy(
-            update={
-                "budget": allowances.budget_left(members),
-                "max_skew": skews.get(workload),
-            }
-        )
-        for workload, members in sorted(groups.items())
-        if workload.kind not in PINNED
-    )
+    found: list[WorkloadChange] = []
+    shown = (workload for workload in groups if workload.kind not in PINNED)
+    for workload in sorted(shown, key=attrgetter("namespace", "kind", "name")):
+        budget = allowances.budget_left(groups[workload])
+        row = _Row(workload, groups[workload], budget, skews.get(workload))
+        found.append(_change(before, row, topology, tables, numbers))
+    return tuple(found)
 
 
 def counted_key(cluster: Cluster) -> str | None:
@@ -72,29 +80,29 @@ def counted_key(cluster: Cluster) -> str | None:
 def _counts(cluster: Cluster, topology: Topology | None) -> IntArray:
     """`counts[g, d]`, over the domains of the topology."""
     size = 0 if topology is None else len(topology.domains)
-    counts = np.zeros((len(cluster.groups), size), np.int64)
-    if topology is not None:
-        pods = np.flatnonzero((cluster.node_of >= 0) & ~terminating(cluster))
-        domains = topology.domain_of[cluster.node_of[pods]]
-        inside = domains >= 0
-        np.add.at(counts, (cluster.group_of[pods][inside], domains[inside]), 1)
-    return counts
+    if topology is None:
+        return np.zeros((len(cluster.groups), 0), np.int64)
+    pods = np.flatnonzero((cluster.node_of >= 0) & ~terminating(cluster))
+    domains = topology.domain_of[cluster.node_of[pods]]
+    inside = domains >= 0
+    cells = cluster.group_of[pods][inside] * size + domains[inside]
+    return np.bincount(cells, minlength=len(cluster.groups) * size).reshape(-1, size)
 
 
 def _change(
     cluster: Cluster,
-    workload: WorkloadRef,
-    groups: list[int],
+    row: _Row,
     topology: Topology | None,
-    tables: list[IntArray],
+    tables: list[list[list[int]]],
     numbers: list[Counter[int]],
 ) -> WorkloadChange:
-    before, after = (table[groups].sum(axis=0).tolist() for table in tables)
-    placed, moved, unplaced = (sum(number[group] for group in groups) for number in numbers)
+    groups = row.groups
+    before, after = (_total([table[group] for group in groups]) for table in tables)
+    placed, moved, unplaced = (sum([number[group] for group in groups]) for number in numbers)
     uneven = max(after, default=0) - min(after, default=0) > 1
     return WorkloadChange(
-        workload=workload.short,
-        namespace=workload.namespace,
+        workload=row.workload.short,
+        namespace=row.workload.namespace,
         topology_key=None if topology is None else topology.key,
         domains=() if topology is None else topology.domains,
         before=tuple(before),
@@ -102,8 +110,15 @@ def _change(
         placed=placed,
         moved=moved,
         unplaced=unplaced,
+        budget=row.budget,
+        max_skew=row.max_skew,
         note=_note(cluster, groups, topology) if uneven and topology is not None else "",
     )
+
+
+def _total(rows: list[list[int]]) -> list[int]:
+    """Column by column; most workloads have one row."""
+    return rows[0] if len(rows) == 1 else list(map(sum, zip(*rows, strict=True)))
 
 
 def _max_skews(

@@ -6,8 +6,7 @@ one that has just placed a replica, with a single one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -19,54 +18,92 @@ from planner.scheduler.framework import Change
 BoolArray = NDArray[np.bool_]
 
 _GROUP, _NODE, _DELTA, _TERMINATING = range(4)
+_FEW = 4
+"""Up to this many changes are quicker looked at one by one."""
 
 
-@dataclass(frozen=True, eq=False)
 class Changes:
-    """Consecutive changes; `deltas` are 1 where a pod came and -1 where one left."""
+    """Consecutive changes, as arrays; `few` has them one by one if there are not many."""
 
-    groups: IntArray
-    nodes: IntArray
-    deltas: IntArray
-    terminating: BoolArray
+    def __init__(self, changes: Sequence[Change] | IntArray) -> None:
+        self.few = None if isinstance(changes, np.ndarray) else changes
+        self._changes = changes
+
+    @cached_property
+    def _rows(self) -> IntArray:
+        return np.asarray(self._changes, np.int64).reshape(-1, 4)
+
+    @property
+    def groups(self) -> IntArray:
+        """The group of each pod that came or left."""
+        return self._rows[:, _GROUP]
+
+    @property
+    def nodes(self) -> IntArray:
+        """Where it came or left."""
+        return self._rows[:, _NODE]
+
+    @property
+    def deltas(self) -> IntArray:
+        """1 where a pod came and -1 where one left."""
+        return self._rows[:, _DELTA]
+
+    @cached_property
+    def terminating(self) -> BoolArray:
+        """Whether it was being deleted."""
+        terminating: BoolArray = self._rows[:, _TERMINATING] != 0
+        return terminating
 
     @cached_property
     def touched(self) -> IntArray:
         """The nodes that changed, each once, in order."""
-        if len(self.nodes) <= 1:
-            return self.nodes
+        if self.few is not None:
+            return np.array(sorted({change.node for change in self.few}), np.int64)
         changed = np.zeros(int(self.nodes.max()) + 1, np.bool_)
         changed[self.nodes] = True
         return np.flatnonzero(changed)
 
 
 class ChangeLog:
-    """All changes since the snapshot, in their order."""
+    """All changes since the snapshot, in their order.
+
+    They become rows of an array when somebody asks for many at once: single steps, as plans take
+    them, never do.
+    """
 
     def __init__(self) -> None:
+        self._changes: list[Change] = []
         self._rows: IntArray = np.empty((256, 4), np.int64)
-        self._size = 0
-        self._last: tuple[int, int, Changes] | None = None
+        self._written = 0
+        self._last = (0, 0, Changes(()))
 
     def __len__(self) -> int:
-        return self._size
+        return len(self._changes)
 
     def append(self, change: Change) -> None:
-        """One more change; the room doubles when it is used up."""
-        if self._size == len(self._rows):
-            self._rows = np.concatenate((self._rows, np.empty_like(self._rows)))
-        self._rows[self._size] = change
-        self._size += 1
+        """One more change."""
+        self._changes.append(change)
 
     def since(self, position: int) -> Changes:
         """What was appended from this position on; filters and then scores ask for the same."""
-        if self._last is not None and self._last[:2] == (position, self._size):
-            return self._last[2]
-        rows = self._rows[position : self._size]
-        groups, nodes, deltas = rows[:, _GROUP], rows[:, _NODE], rows[:, _DELTA]
-        changes = Changes(groups, nodes, deltas, rows[:, _TERMINATING] != 0)
-        self._last = (position, self._size, changes)
+        size = len(self._changes)
+        start, end, last = self._last
+        if start == position and end == size:
+            return last
+        few = size - position <= _FEW
+        changes = Changes(self._changes[position:] if few else self._written_since(position))
+        self._last = (position, size, changes)
         return changes
+
+    def _written_since(self, position: int) -> IntArray:
+        """As rows, of which each is written once; the room doubles when it is used up."""
+        size = len(self._changes)
+        while size > len(self._rows):
+            self._rows = np.concatenate((self._rows, np.empty_like(self._rows)))
+        if self._written < size:
+            self._rows[self._written : size] = self._changes[self._written :]
+            self._written = size
+        return self._rows[position:size]
 
 
 class GroupSet:

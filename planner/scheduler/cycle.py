@@ -16,10 +16,13 @@ import numpy as np
 from planner.cluster.groups import PodGroup
 from planner.cluster.topology import IntArray
 from planner.scheduler.changes import BoolArray
+from planner.scheduler.concerned import Concerned
 from planner.scheduler.framework import (
     PASS,
+    SKIP,
     UNRESOLVABLE,
     Filter,
+    FilterPlugin,
     Score,
     StaticFilter,
     Status,
@@ -66,8 +69,13 @@ class GroupCycle:
     def _pre_filter(self, state: SchedulingState, profile: Profile, group: PodGroup) -> None:
         nodes: frozenset[str] | None = None
         limited_by: list[str] = []
-        for plugin in profile.filters:
+        concerned = Concerned.under(state, profile)
+        asked: list[FilterPlugin] = []
+        for plugin in concerned.by(state, group):
             result = plugin.pre_filter(state, group)
+            if result is SKIP:
+                continue
+            asked.append(plugin)
             if result.rejection is not None:
                 self.rejection = result.rejection
                 return
@@ -78,6 +86,7 @@ class GroupCycle:
                 self.filters.append((plugin.name, result.filter))
         if nodes is not None:
             self.limit = Limit(nodes, tuple(sorted(limited_by)))
+        concerned.remember(state, group, tuple(asked))
 
     @cached_property
     def never(self) -> BoolArray:

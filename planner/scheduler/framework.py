@@ -112,6 +112,7 @@ class PreFilterResult:
 
 
 SKIP = PreFilterResult()
+"""For good: a plugin that skips a group would do so whoever ran where."""
 
 
 class FilterPlugin(Protocol):
@@ -152,6 +153,11 @@ class StaticFilter(Filter):
 
     def dry_run(self, change: Change) -> None:
         """Other pods don't matter."""
+
+
+def static_result(verdicts: IntArray, statuses: Sequence[Status]) -> PreFilterResult:
+    """Verdicts that no other pod changes; where they refuse no node, there is nothing to say."""
+    return PreFilterResult(StaticFilter(verdicts, statuses)) if verdicts.any() else SKIP
 
 
 class StaticScore:

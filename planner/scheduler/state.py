@@ -12,7 +12,6 @@ from functools import cached_property
 import numpy as np
 
 from models.pod import Pod
-from models.taints import Taint
 from planner.cluster import PENDING, Cluster
 from planner.cluster.groups import PodGroup
 from planner.cluster.node_rules import NodeRules
@@ -20,8 +19,9 @@ from planner.cluster.resources import sum_by
 from planner.cluster.topology import IntArray
 from planner.scheduler.carried_terms import CarriedTerms
 from planner.scheduler.changes import ChangeLog
+from planner.scheduler.facts import Facts, TaintSets, facts_of
 from planner.scheduler.framework import Change
-from planner.scheduler.images import ImageIndex, image_index
+from planner.scheduler.images import ImageIndex
 from planner.scheduler.volume_state import VolumeState
 
 
@@ -34,15 +34,16 @@ class SchedulingState:
         self.named = named or {}
         self.node_of: IntArray = cluster.node_of.copy()
         self.requests: IntArray = cluster.resources.requests
-        self.non_zero_requests: IntArray = np.array(
-            [group.spec.non_zero_requests for group in cluster.groups], np.int64
-        ).reshape(-1, 2)
-        self.used: IntArray = cluster.used.copy()
+        self.non_zero_requests: IntArray = self.facts.non_zero_requests
+        self.used: IntArray = cluster.used.copy(order="F")
+        """`used[n, r]`, with the nodes of a resource side by side: most questions are of all."""
         pods = cluster.running
-        self.non_zero_used: IntArray = sum_by(
-            cluster.node_of[pods],
-            self.non_zero_requests[cluster.group_of[pods]],
-            len(cluster.nodes),
+        self.non_zero_used: IntArray = np.asfortranarray(
+            sum_by(
+                cluster.node_of[pods],
+                self.non_zero_requests[cluster.group_of[pods]],
+                len(cluster.nodes),
+            )
         )
         self.terminating = cluster.terminating.copy()
         self.log = ChangeLog()
@@ -51,42 +52,44 @@ class SchedulingState:
         self.volumes = VolumeState(cluster)
 
     @cached_property
+    def facts(self) -> Facts:
+        """What nodes and groups alone say."""
+        return facts_of(self.cluster)
+
+    @cached_property
     def all_nodes(self) -> IntArray:
         """The index of every node."""
-        return np.arange(len(self.cluster.nodes))
+        return self.facts.all_nodes
 
     @cached_property
     def node_rules(self) -> NodeRules:
         """Node affinity and hard taints, judged once per distinct rule."""
-        return NodeRules(self.cluster)
+        return self.facts.node_rules
 
     @cached_property
     def cordoned(self) -> IntArray:
         """1 for nodes with `spec.unschedulable`."""
-        nodes = self.cluster.nodes
-        return np.fromiter((node.spec.unschedulable for node in nodes), np.int64, len(nodes))
+        return self.facts.cordoned
 
     @cached_property
-    def taint_sets(self) -> tuple[tuple[tuple[Taint, ...], ...], IntArray]:
+    def taint_sets(self) -> TaintSets:
         """The distinct sets of taints, of which there are few, and which of them a node has."""
-        numbers: dict[tuple[Taint, ...], int] = {}
-        of = [numbers.setdefault(node.spec.taints, len(numbers)) for node in self.cluster.nodes]
-        return tuple(numbers), np.array(of, np.int64)
+        return self.facts.taint_sets
 
     @cached_property
     def images(self) -> ImageIndex:
         """Which nodes have which images."""
-        return image_index(self.cluster)
+        return self.facts.images
 
     @cached_property
     def carried_terms(self) -> CarriedTerms:
         """The rules of all groups about other pods."""
-        return CarriedTerms(self.cluster.groups)
+        return self.facts.carried_terms
 
     @cached_property
     def priorities(self) -> IntArray:
         """The priority of each group."""
-        return np.array([group.priority for group in self.cluster.groups], np.int64)
+        return self.facts.priorities
 
     def group(self, pod: int) -> PodGroup:
         """The group of a pod."""
@@ -147,21 +150,28 @@ class SchedulingState:
 
     def _shift(self, pod: int, node: int, delta: int) -> Change:
         group = int(self.cluster.group_of[pod])
+        used, non_zero_used = self.used[node], self.non_zero_used[node]
         if delta > 0:
-            self.used[node] += self.requests[group]
-            self.non_zero_used[node] += self.non_zero_requests[group]
+            used += self.requests[group]
+            non_zero_used += self.non_zero_requests[group]
         else:
-            self.used[node] -= self.requests[group]
-            self.non_zero_used[node] -= self.non_zero_requests[group]
+            used -= self.requests[group]
+            non_zero_used -= self.non_zero_requests[group]
         return Change(group, node, delta, bool(self.terminating[pod]))
 
     def counts_by_node(self, groups: IntArray, *, terminating: bool) -> IntArray:
         """How many pods of these groups each node runs, with or without terminating ones."""
+        nodes = self.nodes_of(groups, terminating=terminating)
+        return np.bincount(nodes, minlength=len(self.cluster.nodes))
+
+    def nodes_of(self, groups: IntArray, *, terminating: bool) -> IntArray:
+        """The node of each running pod of these groups, with or without terminating ones."""
         pods = self.cluster.pods_of(groups)
-        counted = self.node_of[pods] >= 0
+        nodes = self.node_of[pods]
+        counted = nodes >= 0
         if not terminating:
             counted &= ~self.terminating[pods]
-        return np.bincount(self.node_of[pods[counted]], minlength=len(self.cluster.nodes))
+        return nodes[counted]
 
     def placement(self) -> Mapping[int, int]:
         """Pods whose node differs from the snapshot's."""

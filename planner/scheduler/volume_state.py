@@ -98,7 +98,7 @@ class VolumeState:
 
     def place(self, pod: int, node: int) -> None:
         """The Reserve step, for a pod that was put on a node."""
-        volumes = self._groups.get(int(self._cluster.group_of[pod]))
+        volumes = self._of_pod(pod)
         if volumes is None:
             return
         group = self._cluster.groups[self._cluster.group_of[pod]]
@@ -110,7 +110,7 @@ class VolumeState:
 
     def remove(self, pod: int, node: int) -> None:
         """The pod left the node, and gives back what it took."""
-        volumes = self._groups.get(int(self._cluster.group_of[pod]))
+        volumes = self._of_pod(pod)
         if volumes is None:
             return
         bindings = self._held.pop(pod, NOTHING)
@@ -118,6 +118,9 @@ class VolumeState:
             group = self._cluster.groups[self._cluster.group_of[pod]]
             self._promise(group, bindings, node, -1)
         self._shift(volumes, node, -1)
+
+    def _of_pod(self, pod: int) -> GroupVolumes | None:
+        return self._groups.get(int(self._cluster.group_of[pod])) if self._groups else None
 
     def _promise(self, group: PodGroup, bindings: Bindings, node: int, delta: int) -> None:
         self._promises.shift(group.namespace, bindings, node, delta)

@@ -113,9 +113,10 @@ def _refused(after: Cluster, landed: IntArray, profile: Profile) -> Iterator[Lan
     state = SchedulingState(after)
     scheduler = Scheduler(state, profile)
     seen: set[tuple[int, int]] = set()
-    for pod in sorted(landed.tolist(), key=lambda pod: (int(after.group_of[pod]), pod)):
-        node = int(after.node_of[pod])
-        cell = (int(after.group_of[pod]), node)
+    ordered = landed[np.argsort(after.group_of[landed], kind="stable")]
+    groups, nodes = after.group_of[ordered].tolist(), after.node_of[ordered].tolist()
+    for pod, group, node in zip(ordered.tolist(), groups, nodes, strict=True):
+        cell = (group, node)
         if cell in seen:
             continue
         seen.add(cell)

@@ -20,9 +20,9 @@ def refusal(scheduler: Scheduler, pod: int, node: int) -> Status | None:
     cycle = scheduler.cycle(pod)
     if cycle.rejection is not None:
         return cycle.rejection
-    name = scheduler.state.cluster.nodes[node].name
-    if cycle.limit is not None and name not in cycle.limit.nodes:
-        return cycle.limit.status
+    limit = cycle.limit
+    if limit is not None and scheduler.state.cluster.nodes[node].name not in limit.nodes:
+        return limit.status
     for _, each in cycle.filters:
         verdict = each.verdict_at(node)
         if verdict != PASS:
@@ -33,11 +33,11 @@ def refusal(scheduler: Scheduler, pod: int, node: int) -> Status | None:
 def _overcommitted(scheduler: Scheduler, pod: int, node: int) -> Status | None:
     state = scheduler.state
     request: list[int] = state.requests[state.cluster.group_of[pod]].tolist()
-    free: list[int] = (state.cluster.resources.allocatable[node] - state.used[node]).tolist()
+    offered, used = state.cluster.resources.offers[node], state.used[node].tolist()
     short = [
         name
-        for name, asked, left in zip(STANDARD, request, free, strict=False)
-        if asked > max(left, 0)
+        for name, asked, offer, taken in zip(STANDARD, request, offered, used, strict=False)
+        if asked > 0 and asked > offer - taken
     ]
     if not short:
         return None

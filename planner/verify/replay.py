@@ -23,6 +23,7 @@ from models.taints import Taint
 from planner.cluster import GONE, PENDING, Cluster
 from planner.cluster.groups import visible_keys
 from planner.scheduler.cycle import Scheduler
+from planner.scheduler.facts import facts_of
 from planner.scheduler.framework import Status
 from planner.scheduler.profile import Profile
 from planner.scheduler.state import SchedulingState
@@ -89,13 +90,18 @@ def _doubts(cluster: Cluster) -> tuple[str, ...]:
 
     The replay keeps the labels of the snapshot, which is the same wherever no selector asks.
     """
-    specs = {id(group.spec): group.spec for group in cluster.groups}.values()
-    seen = visible_keys(specs, ()).union(*(group.labels for group in cluster.groups))
+    seen = facts_of(cluster).once("visible keys", lambda: _visible(cluster))
     return tuple(
         f"a selector asks for the pod label {key}, which a pod gets from the node it is bound to"
         for key in (ZONE, REGION)
         if key in seen
     )
+
+
+def _visible(cluster: Cluster) -> frozenset[str]:
+    """The label keys that selectors ask for, or that pods have already."""
+    specs = {id(group.spec): group.spec for group in cluster.groups}.values()
+    return visible_keys(specs, ()).union(*(group.labels for group in cluster.groups))
 
 
 class _Replay:
@@ -199,12 +205,7 @@ def with_old_pods(cluster: Cluster, pods: list[int]) -> Cluster:
         msgspec.structs.replace(cluster.pods[pod], terminating=True, uid="", name=f"{i}-old")
         for i, pod in enumerate(pods)
     ]
-    return replace(
-        cluster,
-        pods=(*cluster.pods, *twins),
-        node_of=np.append(cluster.node_of, np.full(len(pods), GONE)),
-        group_of=np.append(cluster.group_of, cluster.group_of[pods]),
-    )
+    return cluster.with_more(twins, cluster.group_of[pods])
 
 
 def cordoned_node(node: Node, cordoned: bool) -> Node:

@@ -40,6 +40,7 @@ from planner.cluster.spread import (
     terminating,
 )
 from planner.cluster.topology import IntArray, Topology
+from planner.scheduler.facts import facts_of
 from planner.scheduler.plugins.inter_pod_affinity import InterPodAffinity
 from planner.scheduler.plugins.node_affinity import NodeAffinity
 from planner.scheduler.plugins.pod_topology_spread import PodTopologySpread
@@ -121,22 +122,19 @@ class _Running:
     def in_domain(self, spread: SpreadConstraint, domain: int) -> tuple[int, ...]:
         """The pods that a constraint counts in a domain, in order."""
         inside = spread.scope.eligible & (spread.scope.topology.domain_of == domain)
-        found = [
-            int(pod)
-            for group in spread.matching.tolist()
-            for pod, node in zip(*self.of(group), strict=True)
-            if inside[node]
-        ]
-        return tuple(sorted(found))
+        found = [pods[inside[nodes]] for pods, nodes in map(self.of, spread.matching.tolist())]
+        return tuple(np.sort(np.concatenate((_NONE, *found))).tolist())
 
 
 def _too_many(running: _Running) -> Iterator[Violation]:
     """Domains above minimum + maxSkew."""
     for spread in hard_constraints(running.cluster):
         counts = domain_counts(running.counted, spread)
-        above = excess(counts, spread)
+        allowed = minimum(counts, spread) + spread.constraint.max_skew
+        if int(counts.max(initial=0)) <= allowed:
+            continue
         carrier = spread.carriers[0]
-        for domain in np.flatnonzero(above).tolist():
+        for domain in np.flatnonzero(excess(counts, spread)).tolist():
             yield Violation(
                 rule="topologySpread",
                 group=carrier.group,
@@ -144,7 +142,7 @@ def _too_many(running: _Running) -> Iterator[Violation]:
                 topology_key=spread.constraint.topology_key,
                 domain=spread.scope.topology.domains[domain],
                 count=int(counts[domain]),
-                allowed=minimum(counts, spread) + spread.constraint.max_skew,
+                allowed=allowed,
                 pods=running.in_domain(spread, domain),
             )
 
@@ -157,7 +155,7 @@ def _off_limits(
     running: _Running, rule: Rule, admitted: Callable[[NodeRules, PodSpec], BoolArray]
 ) -> Iterator[Violation]:
     """Pods on nodes that a rule about nodes does not admit."""
-    rules = NodeRules(running.cluster)
+    rules = facts_of(running.cluster).node_rules
     admitting: dict[int, tuple[BoolArray, bool]] = {}
     for group in running.cluster.groups:
         nodes_in = admitted(rules, group.spec)

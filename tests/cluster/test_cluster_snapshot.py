@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -78,6 +79,17 @@ def test_pods_that_are_taken_out_keep_their_index() -> None:
     assert less.node_of.tolist() == [GONE, 1, PENDING, ELSEWHERE, GONE]
     assert less.pods_on(1).tolist() == [1]
     assert cluster.with_placement({}).node_of.tolist() == cluster.node_of.tolist()
+
+
+def test_more_pods_stand_behind_all_others_and_run_nowhere_yet() -> None:
+    cluster = example()
+    assert cluster.pod_index[cluster.pods[1].key] == 1
+    twin = msgspec.structs.replace(cluster.pods[1], name="twin")
+    more = cluster.with_more([twin], cluster.group_of[[1]])
+    assert more.node_of.tolist() == [*cluster.node_of.tolist(), GONE]
+    assert more.pods_of(cluster.group_of[[1]]).tolist()[-1] == len(cluster.pods)
+    assert more.pod_index[twin.key] == len(cluster.pods)
+    assert more.topology(ZONE) is cluster.topology(ZONE)
 
 
 def test_the_arrays_of_a_snapshot_cannot_be_written_to() -> None:

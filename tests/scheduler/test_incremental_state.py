@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -143,7 +144,7 @@ def _seen(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def _from_scratch(state: SchedulingState, pod_index: int) -> dict[str, Any]:
-    fresh = SchedulingState(state.snapshot())
+    fresh = SchedulingState(replace(state.snapshot()))
     fresh.terminating[:] = state.terminating
     return _seen(Scheduler(fresh, default_profile()).evaluate(pod_index))
 

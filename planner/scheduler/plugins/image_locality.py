@@ -28,9 +28,13 @@ class ImageLocality:
     def pre_score(self, state: SchedulingState, group: PodGroup) -> StaticScore:
         """Sum of scaled sizes, clamped between 23 MiB and 1000 MiB per container."""
         containers = (*group.spec.init_containers, *group.spec.containers)
+        images = [
+            state.images.get(normalised(container.image), NOWHERE) for container in containers
+        ]
+        if not any(len(image.nodes) for image in images):
+            return state.facts.once(self.name, lambda: StaticScore(np.zeros_like(state.all_nodes)))
         total = np.zeros(len(state.cluster.nodes), np.int64)
-        for container in containers:
-            size, nodes = state.images.get(normalised(container.image), NOWHERE)
+        for size, nodes in images:
             share = len(nodes) / max(1, len(state.cluster.nodes))
             total[nodes] += int(float(size) * share)
         highest = MAX_CONTAINER_THRESHOLD * len(containers)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.scheduler_args import NodeResourcesBalancedAllocationArgs
 from planner.cluster.groups import PodGroup
+from planner.cluster.resources import rows_of
 from planner.cluster.topology import IntArray
 from planner.scheduler.changes import Changes
 from planner.scheduler.framework import MAX_NODE_SCORE
@@ -16,6 +17,11 @@ from planner.scheduler.plugins.node_resources_fit import is_scalar
 from planner.scheduler.state import SchedulingState
 
 FloatArray: TypeAlias = NDArray[np.float64]
+
+_HALF = MAX_NODE_SCORE // 2
+_GAINS = (*range(MAX_NODE_SCORE + 1), *range(-MAX_NODE_SCORE, 0))
+_OF_GAIN: IntArray = np.array([_HALF + int((_HALF + gain) / 2) for gain in _GAINS], np.int64)
+"""The score by how much more even the pod makes a node; negative gains stand at the end."""
 
 
 class NodeResourcesBalancedAllocation:
@@ -43,19 +49,27 @@ class NodeResourcesBalancedAllocation:
 class _BalancedScore:
     def __init__(self, state: SchedulingState, columns: list[tuple[int, int]]) -> None:
         self._state = state
-        self._columns = np.array([column for column, _ in columns], np.int64)[:, None]
-        wanted = np.array([amount for _, amount in columns], np.int64)[:, None]
-        self._added = np.array([np.zeros_like(wanted), wanted])
-        self._scores = self._judge(state.all_nodes)
+        self._columns = np.array([column for column, _ in columns], np.int64)
+        self._wanted = np.array([amount for _, amount in columns], np.int64)[:, None]
+        self._scores = self._judge()
 
-    def _judge(self, nodes: IntArray) -> IntArray:
+    def _judge(self, nodes: IntArray | None = None) -> IntArray:
         """50 + (50 + with - without) / 2, truncated."""
-        used = self._state.used[nodes, self._columns]
-        allocatable = self._state.cluster.resources.allocatable[nodes, self._columns]
-        without, filled = _balance(used + self._added, allocatable)
-        half = MAX_NODE_SCORE // 2
-        scores: IntArray = half + np.trunc((half + filled - without) / 2).astype(np.int64)
+        capacity = self._capacity(nodes)
+        used = rows_of(self._state.used.T, self._columns, nodes)
+        without, filled = _balance(used, capacity), _balance(used + self._wanted, capacity)
+        scores: IntArray = _OF_GAIN[filled - without]
         return scores
+
+    def _capacity(self, nodes: IntArray | None) -> _Capacity:
+        """Of all nodes, found once for all groups that are scored by the same resources."""
+        allocatable = self._state.cluster.resources.by_resource
+        if nodes is not None:
+            return _Capacity.of(rows_of(allocatable, self._columns, nodes))
+        return self._state.facts.once(
+            (NodeResourcesBalancedAllocation.name, *self._columns.tolist()),
+            lambda: _Capacity.of(rows_of(allocatable, self._columns, None)),
+        )
 
     def active(self) -> bool:
         """Always."""
@@ -74,19 +88,31 @@ class _BalancedScore:
         self._scores[changes.touched] = self._judge(changes.touched)
 
 
-def _balance(requested: IntArray, allocatable: IntArray) -> IntArray:
-    """int((1 - std) x 100) of the used fractions; resources the node lacks don't count.
+class _Capacity(NamedTuple):
+    """A row for each resource: how much nodes have (1 at least), and where they have it at all."""
 
-    `allocatable` has a row for each resource, and `requested` such rows for each case.
-    """
-    present = allocatable > 0
-    shares = np.minimum(requested / np.maximum(allocatable, 1), 1.0)
-    fractions = np.where(present, shares, 0.0)
-    if len(allocatable) == 2:
-        distance = _of_two(fractions[:, 0], fractions[:, 1])
-        deviation = np.where(present[0] & present[1], distance, 0.0)
+    amounts: FloatArray
+    present: NDArray[np.bool_]
+    complete: bool
+
+    @classmethod
+    def of(cls, allocatable: IntArray) -> _Capacity:
+        present = allocatable > 0
+        return cls(np.maximum(allocatable, 1).astype(np.float64), present, bool(present.all()))
+
+
+def _balance(requested: IntArray, capacity: _Capacity) -> IntArray:
+    """int((1 - std) x 100) of the used fractions; resources the node lacks don't count."""
+    present = capacity.present
+    fractions = np.minimum(requested / capacity.amounts, 1.0)
+    if not capacity.complete:
+        fractions[~present] = 0.0
+    if len(present) != 2:
+        deviation = _of_many(fractions, present)
     else:
-        deviation = np.array([_of_many(case, present) for case in fractions])
+        deviation = _of_two(*fractions)
+        if not capacity.complete:
+            deviation[~(present[0] & present[1])] = 0.0
     return ((1 - deviation) * MAX_NODE_SCORE).astype(np.int64)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from models.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from models.scheduler_args import NodeResourcesFitArgs, ResourceSpec, UtilizationShapePoint
 from planner.cluster.groups import PodGroup
+from planner.cluster.resources import rows_of
 from planner.cluster.topology import IntArray
 from planner.scheduler.changes import Changes
 from planner.scheduler.framework import (
@@ -84,30 +85,31 @@ class _FitFilter(Filter):
         self._state = state
         self._pods = state.cluster.resources.column(PODS)
         self._names = [name for _, name in columns]
-        asked = np.array([column for column, _ in columns], np.int64)
-        request = state.requests[group.index, asked]
-        self._bits = 2 << np.arange(len(columns), dtype=np.int64)
+        request: list[int] = state.requests[group.index].tolist()
+        self._asked = [(2 << i, column, request[column]) for i, (column, _) in enumerate(columns)]
         self._unresolvable = 2 << len(columns)
-        self._asked: list[tuple[int, int, int]] = list(
-            zip(self._bits.tolist(), asked.tolist(), request.tolist(), strict=True)
-        )
-        self._rows = np.append(self._pods, asked)[:, None]
-        self._row_requests = np.append(1, request)[:, None]
-        self._row_bits = np.append(1, self._bits)
         self._verdicts: IntArray | None = None
 
-    def _judge(self, nodes: IntArray) -> IntArray:
-        """Per resource, in rows: requested > allocatable - used. One more pod is wanted, too."""
-        offered = self._state.cluster.resources.allocatable[nodes, self._rows]
-        short = self._row_requests > offered - self._state.used[nodes, self._rows]
-        hopeless = (short & (self._row_requests > offered))[1:].any(axis=0)
-        judged: IntArray = self._row_bits @ short + hopeless * self._unresolvable
+    def _judge(self, nodes: IntArray | None = None) -> IntArray:
+        """Per resource: requested > allocatable - used. One more pod is wanted, too."""
+        offers, usage = self._state.cluster.resources.by_resource, self._state.used.T
+        if nodes is not None:
+            offers, usage = offers[:, nodes], usage[:, nodes]
+        judged: IntArray = (offers[self._pods] - usage[self._pods] < 1).astype(np.int64)
+        hopeless = np.zeros(len(judged), np.bool_)
+        for bit, column, amount in self._asked:
+            offered = offers[column]
+            short = amount > offered - usage[column]
+            if short.any():
+                judged += bit * short
+                hopeless |= short & (amount > offered)
+        judged += self._unresolvable * hopeless
         return judged
 
     def verdicts(self) -> IntArray:
         """All nodes, judged when somebody asks for the first time."""
         if self._verdicts is None:
-            self._verdicts = self._judge(self._state.all_nodes)
+            self._verdicts = self._judge()
         return self._verdicts
 
     def status(self, verdict: int) -> Status:
@@ -115,7 +117,7 @@ class _FitFilter(Filter):
         reasons = [TOO_MANY_PODS] if verdict & 1 else []
         reasons += [
             INSUFFICIENT.format(name)
-            for bit, name in zip(self._bits.tolist(), self._names, strict=True)
+            for (bit, _, _), name in zip(self._asked, self._names, strict=True)
             if verdict & bit
         ]
         code = UNRESOLVABLE if verdict & self._unresolvable else UNSCHEDULABLE
@@ -128,7 +130,7 @@ class _FitFilter(Filter):
 
     def verdict_at(self, node: int) -> int:
         """Judged by what the state says now, which may be a what-if; `_judge` in plain numbers."""
-        allocatable: list[int] = self._state.cluster.resources.allocatable[node].tolist()
+        allocatable = self._state.cluster.resources.offers[node]
         used: list[int] = self._state.used[node].tolist()
         verdict = int(used[self._pods] + 1 > allocatable[self._pods])
         for bit, column, request in self._asked:
@@ -186,6 +188,10 @@ def _rule(strategy: str, points: Sequence[UtilizationShapePoint]) -> Rule:
     return _requested_to_capacity(points)
 
 
+_Shares: TypeAlias = tuple[IntArray, IntArray, IntArray]
+"""Capacities (1 at least), weights of those that exist, and by node (or all) their sum."""
+
+
 def _column(numbers: Sequence[int]) -> IntArray:
     """One row for each number, to be combined with all nodes."""
     return np.array(numbers, np.int64)[:, None]
@@ -210,34 +216,48 @@ class _FitScore:
             if resource.name in known
             and (wanted.get(resource.name, 0) > 0 or not is_scalar(resource.name))
         ]
-        self._columns = _column([known[resource.name] for resource in scored])
+        self._columns = np.array([known[resource.name] for resource in scored], np.int64)
         self._wanted = _column([wanted.get(resource.name, 0) for resource in scored])
         self._weights = _column([resource.weight for resource in scored])
         names = [resource.name for resource in scored]
         self._defaulted = [row for row, name in enumerate(names) if name in NON_ZERO]
-        self._non_zero = _column([NON_ZERO.index(names[row]) for row in self._defaulted])
-        self._scores = self._judge(state.all_nodes)
+        self._non_zero = np.array([NON_ZERO.index(names[row]) for row in self._defaulted], np.int64)
+        self._scores = self._judge()
 
-    def _judge(self, nodes: IntArray) -> IntArray:
+    def _judge(self, nodes: IntArray | None = None) -> IntArray:
         """The weighted mean over the resources that the node has; a row for each of them."""
-        capacity = self._state.cluster.resources.allocatable[nodes, self._columns]
-        requested = self._used(nodes) + self._wanted
-        score = self._rule(requested, np.maximum(capacity, 1))
-        counts = (capacity > 0) & (score > 0) if self._ratio else capacity > 0
-        weights = np.where(counts, self._weights, 0)
+        capacity, weights, divisor = self._shares(nodes)
+        score = self._rule(self._used(nodes) + self._wanted, capacity)
+        if self._ratio:
+            weights = np.where(score > 0, weights, 0)
+            divisor = np.maximum(weights.sum(axis=0), 1)
         total = (score * weights).sum(axis=0)
-        divisor = np.maximum(weights.sum(axis=0), 1)
         mean: IntArray = total // divisor
         if self._ratio:
             mean = np.floor(total / divisor + 0.5).astype(np.int64)
         return mean
 
-    def _used(self, nodes: IntArray) -> IntArray:
+    def _shares(self, nodes: IntArray | None) -> _Shares:
+        """Of all nodes, found once for all groups that are scored by the same resources."""
+        if nodes is not None:
+            return self._shares_of(nodes)
+        key = (NodeResourcesFit.name, *self._columns.tolist(), *self._weights[:, 0].tolist())
+        return self._state.facts.once(key, lambda: self._shares_of(None))
+
+    def _shares_of(self, nodes: IntArray | None) -> _Shares:
+        capacity = rows_of(self._state.cluster.resources.by_resource, self._columns, nodes)
+        weights = np.where(capacity > 0, self._weights, 0)
+        divisor = np.maximum(weights.sum(axis=0), 1)
+        if nodes is None and len(divisor) and (divisor == divisor[0]).all():
+            divisor = divisor[:1]
+        return np.maximum(capacity, 1), weights, divisor
+
+    def _used(self, nodes: IntArray | None) -> IntArray:
         """Silent containers count with their defaults for cpu and memory, the rest as requested."""
-        defaulted: IntArray = self._state.non_zero_used[nodes, self._non_zero]
+        defaulted = rows_of(self._state.non_zero_used.T, self._non_zero, nodes)
         if len(defaulted) == len(self._columns):
             return defaulted
-        used: IntArray = self._state.used[nodes, self._columns]
+        used = rows_of(self._state.used.T, self._columns, nodes)
         used[self._defaulted] = defaulted
         return used
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
 from models.node import UNSCHEDULABLE_TAINT
 from models.taints import Taint
 from planner.cluster.groups import PodGroup
 from planner.scheduler.framework import (
+    SKIP,
     UNRESOLVABLE,
     PreFilterResult,
-    StaticFilter,
     Status,
+    static_result,
 )
 from planner.scheduler.state import SchedulingState
 
@@ -30,6 +29,7 @@ class NodeUnschedulable:
     def pre_filter(self, state: SchedulingState, group: PodGroup) -> PreFilterResult:
         """Refuse cordoned nodes, unless the pod tolerates the taint that a cordon brings."""
         tolerated = any(t.tolerates(_TAINT) for t in group.spec.tolerations)
-        refused = np.zeros_like(state.cordoned) if tolerated else state.cordoned
+        if tolerated:
+            return SKIP
         status = Status(self.name, UNRESOLVABLE, (REASON,))
-        return PreFilterResult(StaticFilter(refused, (status,)))
+        return state.facts.once(self.name, lambda: static_result(state.cordoned, (status,)))

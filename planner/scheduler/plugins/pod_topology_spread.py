@@ -44,8 +44,9 @@ REASON_LABEL = "node(s) didn't match pod topology spread constraints (missing re
 
 _SKEW, _LABEL = 1, 2
 _TOO_FULL = 2**62
-_FEW = 4
-"""Up to this many changes are counted one by one."""
+_FEW_DOMAINS = 32
+"""Up to this many counts are quicker compared one by one."""
+_NOWHERE: IntArray = np.empty(0, np.int64)
 BoolArray = NDArray[np.bool_]
 
 
@@ -63,8 +64,8 @@ class PodTopologySpread:
         constraints = self._constraints(state, group, "DoNotSchedule")
         if not constraints:
             return SKIP
-        everywhere = _has_all_keys(state, constraints)
-        counted = [_Counted(state, group, each, everywhere) for each in constraints]
+        keys = frozenset(each.topology_key for each in constraints)
+        counted = [_Counted(state, group, each, keys) for each in constraints]
         return PreFilterResult(_SpreadFilter(counted))
 
     def pre_score(self, state: SchedulingState, group: PodGroup) -> _SpreadScore | None:
@@ -77,11 +78,13 @@ class PodTopologySpread:
         if not constraints or not state.cluster.nodes:
             return None
         own = bool(group.spec.topology_spread_constraints)
-        takes_part = np.ones(len(state.cluster.nodes), np.bool_)
-        if own or not self._system_defaults:
-            takes_part = _has_all_keys(state, constraints)
-        counted = [_Counted(state, group, each, takes_part) for each in constraints]
-        return _SpreadScore(counted, takes_part)
+        asked = own or not self._system_defaults
+        keys = frozenset(each.topology_key for each in constraints if asked)
+        counted = [
+            _Counted(state, group, each, keys, by_node=each.topology_key == HOSTNAME)
+            for each in constraints
+        ]
+        return _SpreadScore(counted, _has_all_keys(state, keys))
 
     def _constraints(
         self, state: SchedulingState, group: PodGroup, action: WhenUnsatisfiable
@@ -105,26 +108,56 @@ def _with_keys(constraint: TopologySpreadConstraint, group: PodGroup) -> Topolog
     return constraint.replace(label_selector=merged)
 
 
-def _has_all_keys(
-    state: SchedulingState, constraints: Sequence[TopologySpreadConstraint]
-) -> BoolArray:
+def _has_all_keys(state: SchedulingState, keys: frozenset[str]) -> BoolArray:
     """A node takes part only if it has the keys of all constraints."""
     everywhere = np.ones(len(state.cluster.nodes), np.bool_)
-    for constraint in constraints:
-        everywhere &= state.cluster.topology(constraint.topology_key).domain_of >= 0
+    for key in keys:
+        everywhere &= state.cluster.topology(key).domain_of >= 0
     return everywhere
 
 
-def _included(
-    state: SchedulingState, group: PodGroup, constraint: TopologySpreadConstraint
-) -> BoolArray:
-    """Which nodes the constraint looks at, by its nodeAffinityPolicy and nodeTaintsPolicy."""
-    included = np.ones(len(state.cluster.nodes), np.bool_)
-    if constraint.node_affinity_policy == "Honor":
-        included &= state.node_rules.affinity(group.spec)
-    if constraint.node_taints_policy == "Honor":
-        included &= state.node_rules.taints(group.spec.tolerations)
-    return included
+@dataclass(frozen=True, eq=False)
+class _Eligible:
+    """The nodes that a constraint looks at, and the domains that exist by them."""
+
+    nodes: BoolArray
+    domains: IntArray
+    honoured: tuple[BoolArray, ...]
+    """What they were found by: kept, for they are known by their identity."""
+
+    @classmethod
+    def of(
+        cls,
+        state: SchedulingState,
+        group: PodGroup,
+        constraint: TopologySpreadConstraint,
+        keys: frozenset[str],
+    ) -> _Eligible:
+        """By nodeAffinityPolicy and nodeTaintsPolicy, and by the keys that a node has to have."""
+        rules, honoured = state.node_rules, tuple[BoolArray, ...]()
+        if constraint.node_affinity_policy == "Honor":
+            honoured = (rules.affinity(group.spec),)
+        if constraint.node_taints_policy == "Honor":
+            honoured = (*honoured, rules.taints(group.spec.tolerations))
+        keys |= {constraint.topology_key}
+        key = ("eligible", constraint.topology_key, keys, *map(id, honoured))
+        return state.facts.once(
+            key, lambda: cls._by(state, constraint.topology_key, keys, honoured)
+        )
+
+    @classmethod
+    def _by(
+        cls,
+        state: SchedulingState,
+        topology_key: str,
+        keys: frozenset[str],
+        honoured: tuple[BoolArray, ...],
+    ) -> _Eligible:
+        nodes = np.logical_and.reduce([_has_all_keys(state, keys), *honoured])
+        topology = state.cluster.topology(topology_key)
+        found = np.zeros(len(topology.domains), np.bool_)
+        found[topology.domain_of[nodes]] = True
+        return cls(nodes, np.flatnonzero(found), honoured)
 
 
 @dataclass(frozen=True)
@@ -145,7 +178,7 @@ class _Selected:
 
 
 class _Counted:
-    """One constraint with its matching pods counted per node and per domain.
+    """One constraint with its matching pods counted per domain, and per node for scores by host.
 
     Terminating pods are never counted. Domains exist where an eligible node has the label.
     """
@@ -155,31 +188,28 @@ class _Counted:
         state: SchedulingState,
         group: PodGroup,
         constraint: TopologySpreadConstraint,
-        takes_part: BoolArray,
+        keys: frozenset[str],
+        *,
+        by_node: bool = False,
     ) -> None:
         self.constraint = constraint
         self.topology: Topology = state.cluster.topology(constraint.topology_key)
-        self._eligible = (
-            _included(state, group, constraint) & takes_part & (self.topology.domain_of >= 0)
-        )
+        eligible = _Eligible.of(state, group, constraint, keys)
+        self._eligible, self.domains = eligible.nodes, eligible.domains
         self._selected = _Selected.by(state, constraint.label_selector, group.namespace)
-        self.per_node = state.counts_by_node(self._selected.counted.ids, terminating=False)
-        self._room = self._sum_by_domain(self.per_node)
+        nodes = state.nodes_of(self._selected.counted.ids, terminating=False)
+        self.per_node = self._on_nodes(nodes) if by_node else _NOWHERE
+        self._room = self._sum_by_domain(nodes)
         self.per_domain = self._room[:-1]
-        self.domains = self._eligible_domains()
         self.self_match = int(group.index in self._selected.matched)
 
-    def _eligible_domains(self) -> IntArray:
-        found = np.zeros(len(self.topology.domains), np.bool_)
-        found[self.topology.domain_of[self._eligible]] = True
-        return np.flatnonzero(found)
+    def _on_nodes(self, nodes: IntArray) -> IntArray:
+        return np.bincount(nodes, minlength=len(self.topology.domain_of))
 
-    def _sum_by_domain(self, per_node: IntArray) -> IntArray:
+    def _sum_by_domain(self, nodes: IntArray) -> IntArray:
         """With a last place for nodes without the label, which is always too full."""
-        total = np.zeros(len(self.topology.domains) + 1, np.int64)
-        nodes = np.flatnonzero(per_node)
-        nodes = nodes[self._eligible[nodes]]
-        np.add.at(total, self.topology.domain_of[nodes], per_node[nodes])
+        domains = self.topology.domain_of[nodes[self._eligible[nodes]]]
+        total = np.bincount(domains, minlength=len(self.topology.domains) + 1)
         total[-1] = _TOO_FULL
         return total
 
@@ -188,7 +218,8 @@ class _Counted:
         if len(self.domains) < (self.constraint.min_domains or 1):
             return 0
         everywhere = len(self.domains) == len(self.per_domain)
-        return int((self.per_domain if everywhere else self.per_domain[self.domains]).min())
+        counts = self.per_domain if everywhere else self.per_domain[self.domains]
+        return min(counts.tolist()) if len(counts) <= _FEW_DOMAINS else int(counts.min())
 
     def limit(self) -> int:
         """The highest count of a domain that may still receive the pod."""
@@ -200,24 +231,25 @@ class _Counted:
 
     def add(self, changes: Changes) -> None:
         """Pods came or went."""
-        if len(changes.groups) <= _FEW:
-            self._add_few(changes)
+        if changes.few is not None:
+            self._add_few(changes.few)
             return
         found = self._selected.counted.among(changes.groups)
         if not len(found):
             return
         found = found[~changes.terminating[found]]
         nodes, deltas = changes.nodes[found], changes.deltas[found]
-        np.add.at(self.per_node, nodes, deltas)
+        if len(self.per_node):
+            np.add.at(self.per_node, nodes, deltas)
         counts = self._eligible[nodes]
         np.add.at(self.per_domain, self.topology.domain_of[nodes[counts]], deltas[counts])
 
-    def _add_few(self, changes: Changes) -> None:
+    def _add_few(self, changes: Sequence[Change]) -> None:
         """The same in plain numbers, which is quicker for the steps of a plan."""
-        rows = zip(changes.groups, changes.nodes, changes.deltas, changes.terminating, strict=True)
-        for group, node, delta, terminating in rows:
+        for group, node, delta, terminating in changes:
             if group in self._selected.counted and not terminating:
-                self.per_node[node] += delta
+                if len(self.per_node):
+                    self.per_node[node] += delta
                 if self._eligible[node]:
                     self.per_domain[self.topology.domain_of[node]] += delta
 

@@ -13,10 +13,10 @@ from planner.cluster.topology import IntArray
 from planner.scheduler.framework import (
     UNRESOLVABLE,
     PreFilterResult,
-    StaticFilter,
     StaticScore,
     Status,
     default_normalise,
+    static_result,
 )
 from planner.scheduler.state import SchedulingState
 
@@ -31,16 +31,25 @@ class TaintToleration:
     def pre_filter(self, state: SchedulingState, group: PodGroup) -> PreFilterResult:
         """Refuse nodes with a hard taint that the pod does not tolerate."""
         tolerations = group.spec.tolerations
+        key = ("untolerated", tolerations)
+        return state.facts.once(key, lambda: self._untolerated(state, tolerations))
+
+    def _untolerated(
+        self, state: SchedulingState, tolerations: tuple[Toleration, ...]
+    ) -> PreFilterResult:
         verdicts = _per_taints(
             state, lambda taints: first_untolerated(taints, tolerations, HARD_EFFECTS) is not None
         )
         status = Status(self.name, UNRESOLVABLE, (REASON,))
-        return PreFilterResult(StaticFilter(verdicts, (status,)))
+        return static_result(verdicts, (status,))
 
     def pre_score(self, state: SchedulingState, group: PodGroup) -> _PreferNoSchedule:
         """Count the soft taints that the pod does not tolerate; fewer are better."""
-        soft = [t for t in group.spec.tolerations if t.effect in ("", "PreferNoSchedule")]
-        return _PreferNoSchedule(_per_taints(state, lambda taints: _intolerable(taints, soft)))
+        soft = tuple(t for t in group.spec.tolerations if t.effect in ("", "PreferNoSchedule"))
+        return state.facts.once(
+            ("intolerable", soft),
+            lambda: _PreferNoSchedule(_per_taints(state, lambda t: _intolerable(t, soft))),
+        )
 
 
 class _PreferNoSchedule(StaticScore):
@@ -49,7 +58,7 @@ class _PreferNoSchedule(StaticScore):
         return default_normalise(raw, reverse=True)
 
 
-def _intolerable(taints: tuple[Taint, ...], tolerations: list[Toleration]) -> int:
+def _intolerable(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> int:
     return sum(
         taint.effect == "PreferNoSchedule" and not any(t.tolerates(taint) for t in tolerations)
         for taint in taints
