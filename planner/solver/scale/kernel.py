@@ -29,7 +29,7 @@ AROUND = 0.3
 """What columns may cost in a window."""
 SHARE = 1 / 4
 """Part of the time of a window that one kernel gets."""
-SEEN = 2e-5
+SEEN = 3e-5
 """Seconds for each group of the cluster that a window takes."""
 ANY = 1 << 30
 """A target that every state meets: the first one is enough."""

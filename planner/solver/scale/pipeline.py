@@ -33,7 +33,7 @@ EXACT_CELLS = 20_000
 """Up to this many cells all nodes are repaired at once, and groups beyond reach are decided."""
 
 
-CONSTRUCTED = 6e-5
+CONSTRUCTED = 1e-4
 """Seconds for each movable pod that the first state takes."""
 
 
