@@ -173,11 +173,19 @@ class Search:
             if value == trivial:
                 self._settle(objective, goal, value, value)
                 return
+        before = (self._values, self._hint)
         outcome = self._improve(goal, objective.soft, partial(self._tell, objective.name))
         if outcome is not None:
+            if objective.kind == "placed" and before[0]:
+                self._keep(before, goal)
             value = goal.expression.value(self._values)
             bound = value if outcome.complete else _better(outcome.bound, trivial, goal)
             self._settle(objective, goal, value, bound)
+
+    def _keep(self, before: tuple[list[int], list[tuple[int, int]]], goal: Goal) -> None:
+        """The state before, if the new one is no better: it may be far worse in later levels."""
+        if goal.expression.value(before[0]) == goal.expression.value(self._values):
+            self._values, self._hint = before
 
     def _settle(self, objective: Objective, goal: Goal, value: int, bound: int) -> None:
         """Nothing that follows may do worse."""

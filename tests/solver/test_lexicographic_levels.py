@@ -4,13 +4,16 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from models.selectors import LabelSelector
 from planner.api import load
 from planner.examples import example_path
-from planner.solver import search
+from planner.solver import lexicographic, search
+from planner.solver.engine import Goal, Outcome, optimise
+from planner.solver.model import Model
 from planner.solver.options import SolveOptions
 from planner.solver.problem import build_problem
 from planner.solver.search import Progress, solve
@@ -19,6 +22,7 @@ from tests.solver.problems import (
     ABC,
     HOSTNAME,
     REQUIRED,
+    ZONE,
     cluster,
     node,
     on,
@@ -274,3 +278,27 @@ def test_the_grid_of_racks_and_rows_needs_one_move() -> None:
     )
     assert (values(found)["placed 0"], values(found)["excess"], values(found)["moves"]) == (1, 0, 1)
     assert found.status == "optimal"
+
+
+def test_a_state_to_begin_with_is_not_lost_to_one_that_is_no_better_in_the_first_level(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The two high ones can't share a zone, and no time is left for the low ones after that."""
+    apart = {"podAntiAffinity": {REQUIRED: [term("high", ZONE)]}}
+    high = workload("high", "", "", priority=10, affinity=apart)
+    question = problem([node("n1", "a"), node("n2", "a")], high, workload("low", *[""] * 4))
+    (first, second) = question.groups
+    start = {(first, 0): 1, (second, 1): 4}
+    asked = [0]
+
+    def once(model: Model, goal: Goal, **given: Any) -> Outcome:
+        asked[0] += not given.get("fix_hint")
+        if given.get("fix_hint") or asked[0] == 1:
+            return optimise(
+                model, goal, **{**given, "hint": given["hint"] if asked[0] != 1 else []}
+            )
+        return Outcome(None, 0, complete=False, time=0.0, interrupted=False)
+
+    monkeypatch.setattr(lexicographic, "optimise", once)
+    found = solve(question, start=start)
+    assert (values(found)["placed 10"], values(found)["placed 0"]) == (1, 4)
