@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from benchmarks.drift import drifted
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
+from planner.solver.engine import Outcome
+from planner.solver.scale import certify
 from planner.solver.scale.certify import certify_moves
 from planner.solver.scale.construct import Score, construct, score
 from planner.solver.scale.incumbent import Clock, Incumbent
@@ -109,6 +111,17 @@ def test_cp_sat_finds_the_better_state_if_there_is_one() -> None:
     assert (best.best.moves, best.certain.moves) == (5, 3)
     certify_moves(kernel, best, best.clock.left)
     assert (best.best.moves, best.certain.moves) == (4, 4)
+
+
+def test_ctrl_c_during_a_proof_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    fresh = start(rebalancing(tight_cluster(35)))
+    best = incumbent(fresh)
+    kernel = Kernel.of(fresh, best, everywhere(fresh))
+    assert kernel is not None
+    stopped = Outcome(None, 0, complete=False, time=0.0, interrupted=True)
+    monkeypatch.setattr(certify, "raise_bound", lambda *_: stopped)
+    with pytest.raises(KeyboardInterrupt):
+        certify_moves(kernel, best, 1.0)
 
 
 def test_where_room_is_short_rounding_sees_what_fractions_do_not() -> None:

@@ -44,6 +44,8 @@ def _decide(kernel: Kernel, best: Incumbent, most: int, seconds: float) -> bool:
     goal = Linear(paid.tolist(), [1] * len(paid), given)
     found = raise_bound(_model(matrix.without_fixed()), goal, best.work.problem.options, seconds)
     best.clock.spent += found.time
+    if found.interrupted:
+        raise KeyboardInterrupt
     if found.values is not None:
         values = matrix.lower.copy()
         values[live] = found.values

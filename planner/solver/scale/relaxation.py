@@ -22,7 +22,8 @@ from planner.solver.scale.rounding import Row, rounded, rows_of
 
 UNIT = 1 << 30
 """Duals are whole numbers of 1 / UNIT."""
-TOO_LARGE = float(1 << 62)
+TOO_LARGE, STEEPEST = float(1 << 62), float(1 << 20)
+"""Sums and duals that are not computed with."""
 SLACK = 1e-5
 PURGED = 3
 """Rounds after which inequalities that do not bind are dropped."""
@@ -47,8 +48,8 @@ class Relaxation:
     cost: IntArray
     bases: list[Row]
     cuts: list[Row] = field(default_factory=list)
-    bound: int = 0
-    reduced: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
+    bound: int = -1
+    reduced: IntArray = field(init=False)
     values: FloatArray = field(init=False)
     spent: float = 0.0
     """Seconds of all that was solved, counted in iterations."""
@@ -60,6 +61,7 @@ class Relaxation:
         return Relaxation(matrix, cost, rows_of(matrix, room))
 
     def __post_init__(self) -> None:
+        self.reduced = self.cost * UNIT
         self._model = mathopt.Model.from_model_proto(proto_of(self.matrix, self.cost, whole=False))
         self._solver = mathopt.IncrementalSolver(self._model, mathopt.SolverType.GLOP)
         self._columns = list(self._model.variables())
@@ -147,7 +149,10 @@ class Relaxation:
         self._extra = kept
 
     def _prove(self, duals: FloatArray) -> None:
-        whole = self._whole()
+        """Keeps the bound of these multipliers, if it is higher and no sum could overflow."""
+        if not (np.abs(duals) < STEEPEST).all():
+            return
+        whole = with_rows(self.matrix, [row for row, _, _ in self._extra])
         low, high = whole.least, whole.most
         y = np.rint(duals * UNIT).astype(np.int64)
         y[((y > 0) & (low == -FREE)) | ((y < 0) & (high == FREE))] = 0
@@ -158,14 +163,9 @@ class Relaxation:
         np.subtract.at(reduced, whole.column, y[whole.row] * whole.amount)
         least = np.minimum(reduced * whole.lower, reduced * whole.upper)
         bound = int((y * end).sum()) + int(least.sum())
-        if bound > self.bound or not len(self.reduced):
+        if bound > self.bound:
             self.bound, self.reduced = bound, reduced
             self.cuts = [row for row, _, _ in self._extra]
-
-    def _whole(self) -> Matrix:
-        """The program with the inequalities so far."""
-        cuts = [row for row, _, _ in self._extra]
-        return with_rows(self.matrix, cuts)
 
 
 def _magnitude(matrix: Matrix, y: IntArray, end: IntArray) -> float:
