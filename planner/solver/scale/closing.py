@@ -50,16 +50,17 @@ def _repair(fresh: Work, best: Incumbent, small: bool) -> None:
 
 def _repair_whole(kernel: Kernel, best: Incumbent) -> None:
     """States near the best one as long as that helps, then proofs and everything else."""
-    before = None
-    while _worth_repairing(best, small=True) and best.best != before:
-        before = best.best
+    while _worth_repairing(best, small=True):
         kernel.search_near(best.clock.left * ONE)
+        settled = best.best
         repair_around(best, best.clock.left * AROUND, kernel.repair)
         repair_widely(best, best.clock.left * WIDELY, kernel.repair)
-        if best.best == before and _to_certify(best):
+        if best.best == settled and _to_certify(best):
             certify_moves(kernel, best, best.clock.left * PROVING)
-        if best.best == before and _worth_repairing(best, small=True):
+        if best.best == settled and _worth_repairing(best, small=True):
             kernel.search_all(best.clock.left / 2)
+        if best.best == settled:
+            break
     if _to_certify(best):
         certify_moves(kernel, best, best.clock.left)
 
