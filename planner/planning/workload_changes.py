@@ -79,14 +79,15 @@ def counted_key(cluster: Cluster) -> str | None:
 
 def _counts(cluster: Cluster, topology: Topology | None) -> IntArray:
     """`counts[g, d]`, over the domains of the topology."""
+    groups = len(cluster.groups)
     size = 0 if topology is None else len(topology.domains)
-    if topology is None:
-        return np.zeros((len(cluster.groups), 0), np.int64)
+    if topology is None or not size:
+        return np.zeros((groups, 0), np.int64)
     pods = np.flatnonzero((cluster.node_of >= 0) & ~terminating(cluster))
     domains = topology.domain_of[cluster.node_of[pods]]
     inside = domains >= 0
     cells = cluster.group_of[pods][inside] * size + domains[inside]
-    return np.bincount(cells, minlength=len(cluster.groups) * size).reshape(-1, size)
+    return np.bincount(cells, minlength=groups * size).reshape(groups, size)
 
 
 def _change(

@@ -33,6 +33,11 @@ def test_a_plan_that_has_nothing_to_move_still_says_so() -> None:
     _check(25505)
 
 
+def test_pods_may_spread_over_a_label_that_no_node_has() -> None:
+    """Found by the long profile: the counts per domain had no shape."""
+    _check(43090)
+
+
 def _check(seed: int) -> None:
     """Every fourth case only places, the others may move what runs; every fifth may preempt."""
     rebalance, preempt = seed % 4 != 0, seed % 5 == 0
