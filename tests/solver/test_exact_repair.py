@@ -14,10 +14,10 @@ from planner.solver.progress import Progress
 from planner.solver.scale import closing
 from planner.solver.scale.construct import Score, construct, opened, score
 from planner.solver.scale.incumbent import Clock, Incumbent
-from planner.solver.scale.kernel import repair_part
+from planner.solver.scale.kernel import Kernel, repair_part
 from planner.solver.scale.neighbourhoods import repair_around, repair_roomy, repair_widely
 from planner.solver.scale.pipeline import solve_at_scale
-from planner.solver.scale.program import Program
+from planner.solver.scale.program import Program, Stop, minimise
 from planner.solver.scale.reach import reach_of
 from planner.solver.scale.repair import repair_all
 from planner.solver.scale.window import Window, taking_part
@@ -49,6 +49,34 @@ def test_a_program_without_a_solution_says_so() -> None:
     found = knapsack(14).minimise(np.arange(3), 1.0)
     assert found.complete
     assert found.values is None
+
+
+def test_columns_that_may_be_parted_are_and_the_others_are_whole() -> None:
+    """Of pods of 3, 5 and 7 one more of the first is wanted, and the last one gives way in part."""
+    matrix, cost = knapsack(21).matrix(), np.array([-1, -1, -1])
+    first = np.array([True, True, False])
+    found = minimise(matrix, cost, Stop(1.0), first)
+    assert found.values is not None
+    assert found.values.tolist()[:2] == [2, 1]
+    assert found.bound == -4  # 10/7 of the last, and -31/7 rounded up
+
+
+@pytest.mark.parametrize("seed", [19, 20, 21, 22, 23, 26, 33])
+def test_large_pods_before_small_ones_need_the_fewest_moves(seed: int) -> None:
+    """In each of these the first state that places everything is not the best one."""
+    problem = rebalancing(tight_cluster(seed, nodes=9, workloads=14))
+    fresh = start(problem)
+    work = construct(fresh)
+    least = Score(0, tuple(0 for _ in score(work).unplaced), 0, 0)
+    best = Incumbent(work, score(work), least, Clock(20.0), lambda *_: None)
+    kernel = Kernel.of(fresh, best, np.ones(len(fresh.free), np.bool_))
+    assert kernel is not None
+    kernel.search(2.0)
+    first = best.best.moves
+    kernel.search_by_size(2.0)
+    fewest = solve(problem).level("moves")
+    assert fewest is not None
+    assert best.best.moves == fewest.value < first
 
 
 @pytest.mark.parametrize("seed", [*range(12), 16, 26])

@@ -15,9 +15,8 @@ from planner.solver.scale.repair import repair_all
 from planner.solver.scale.shortage import Solve, fill_by_priority
 from planner.solver.scale.work import Work
 
-ONE, AROUND, WIDELY, PROVING = 1 / 12, 0.2, 0.6, 0.6
-"""Parts of the time left where one program holds all nodes: for one kernel, for windows around
-evictions, for wide ones, and for a proof before everything is searched."""
+ONE, ALL = 1 / 12, 0.5
+"""Parts of the time left where one program holds all nodes: for a kernel, and for all of it."""
 
 
 def close(fresh: Work, best: Incumbent, solve: Solve, *, small: bool) -> None:
@@ -49,18 +48,11 @@ def _repair(fresh: Work, best: Incumbent, small: bool) -> None:
 
 
 def _repair_whole(kernel: Kernel, best: Incumbent) -> None:
-    """States near the best one as long as that helps, then proofs and everything else."""
-    while _worth_repairing(best, small=True):
-        kernel.search_near(best.clock.left * ONE)
-        settled = best.best
-        repair_around(best, best.clock.left * AROUND, kernel.repair)
-        repair_widely(best, best.clock.left * WIDELY, kernel.repair)
-        if best.best == settled and _to_certify(best):
-            certify_moves(kernel, best, best.clock.left * PROVING)
-        if best.best == settled and _worth_repairing(best, small=True):
-            kernel.search_all(best.clock.left / 2)
-        if best.best == settled:
-            break
+    """Large pods before small ones, then everything that may be better, then a proof."""
+    if _worth_repairing(best, small=True):
+        kernel.search_by_size(best.clock.left * ONE)
+    if _worth_repairing(best, small=True):
+        kernel.search_all(best.clock.left * ALL)
     if _to_certify(best):
         certify_moves(kernel, best, best.clock.left)
 

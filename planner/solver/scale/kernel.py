@@ -9,32 +9,28 @@ nothing is searched at all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.solver.scale.incumbent import Incumbent
-from planner.solver.scale.program import Matrix, Stop, minimise
+from planner.solver.scale.program import FREE, Matrix, Optimum, Stop, minimise
 from planner.solver.scale.relaxation import Relaxation
 from planner.solver.scale.window import Window, taking_part
 from planner.solver.scale.work import Work
 
 WIDTHS = ((0.03, 0.3), (0.1, 1.0), (0.3, 3.0))
 """What departures and arrivals of a kernel may cost, in moves."""
-NEAR = (0.05, 0.1, 0.3, 1.0)
-"""What columns may cost near the best state."""
-AROUND = 0.3
-"""What columns may cost in a window."""
+BY_SIZE, LARGE = ((0.1, 0.1), (0.3, 0.3), (1.0, 0.1), (FREE, FREE)), (0.5, 0.25)
+"""What columns may cost in a search by size, and the parts of arrivals that are large."""
 SHARE = 1 / 4
 """Part of the time of a window that one kernel gets."""
 SEEN = 3e-5
 """Seconds for each group of the cluster that a window takes."""
 ANY = 1 << 30
 """A target that every state meets: the first one is enough."""
-AGREED = 0.01
-"""Departures of the relaxation that are so near to those of a state are the same."""
 
 
 @dataclass(eq=False)
@@ -75,28 +71,25 @@ class Kernel:
             if self.best.best.open and not self.best.clock.over:
                 self._solve(self._upper(leave, enter), Stop(seconds, ANY))
 
-    def search_near(self, seconds: float) -> None:
-        """Departures stay as they are where the relaxation and the best state agree on them."""
-        relaxation = self.relaxation
-        for width in NEAR:
-            if self._promising:
-                now = self.window.values(self.best.work)
-                agreed = (np.abs(relaxation.values - now) < AGREED) & (relaxation.cost > 0)
-                upper = np.maximum(self._upper(width, width), now)
-                self._solve(np.where(agreed, now, upper), self._stop(seconds))
+    def search_by_size(self, seconds: float) -> None:
+        """Large pods in whole numbers while small ones may be parted, then these between them.
 
-    def repair(self, inside: BoolArray, seconds: float) -> None:
-        """Some nodes anew; on the others no more may leave or land than does."""
-        node = self.window.nodes
-        now = self.window.values(self.best.work)
-        upper = np.maximum(self._upper(AROUND, AROUND), now)
-        outside = (node >= 0) & ~inside[node]
-        self._solve(np.where(outside, now, upper), self._stop(seconds))
+        Most of what makes a program hard are small pods that could be anywhere. As many moves as
+        the bound says are tried first, then more.
+        """
+        aim, step = max(self.best.least.moves, self.relaxation.moves + self.others), 1
+        while self._promising and aim < self.best.best.moves:
+            if self._impossible(aim, seconds):
+                aim += 1
+                if self.whole:
+                    self.best.expect_moves(aim)
+            else:
+                aim, step = aim + step, 2 * step
 
     def search_all(self, seconds: float) -> None:
         """Everything that a better state can have."""
         if self._promising:
-            complete = self._solve(self.relaxation.matrix.upper, self._stop(seconds))
+            complete = self._solve(self.relaxation.matrix.upper, Stop(seconds, self._least))
             if complete and self.whole:
                 self.best.expect_moves(self.best.best.moves)
 
@@ -116,14 +109,49 @@ class Kernel:
         return None if self.best.best.open else self.best.best.moves - self.others - 1
 
     @property
+    def _least(self) -> int:
+        """No state has fewer moves here, if it is one of all states."""
+        return self.best.least.moves - self.others
+
+    @property
     def _promising(self) -> bool:
         """Whether a better state that places everything is still possible."""
         better = self._better
         known = better is not None and self.relaxation.moves <= better
         return known and self.best.open and not self.best.clock.over
 
-    def _stop(self, seconds: float) -> Stop:
-        return Stop(seconds, self.best.least.moves - self.others)
+    def _impossible(self, aim: int, seconds: float) -> bool:
+        """Looks for a state with so many moves; whether it came out that there is none."""
+        none = False
+        for leave, enter in BY_SIZE:
+            most = aim - self.others
+            none = self._by_size(self._matrix(self._upper(leave, enter), most), Stop(seconds, most))
+            if self.best.best.moves <= aim or self.best.clock.over:
+                return False
+        return none
+
+    def _by_size(self, matrix: Matrix, stop: Stop) -> bool:
+        """Offers what is found; whether nothing is possible, even with small pods in parts."""
+        before = self.best.best
+        for share in LARGE:
+            large = self._large(matrix, share)
+            rough = self._minimise(matrix, stop, large)
+            if rough.values is None and rough.complete:
+                return True
+            if rough.values is not None:
+                lower = np.where(large, rough.values, matrix.lower)
+                upper = np.where(large, rough.values, matrix.upper)
+                between = replace(matrix, lower=lower, upper=upper)
+                self._accept(self._minimise(between, stop, np.ones_like(large)))
+            if self.best.best != before or self.best.clock.over:
+                break
+        return False
+
+    def _large(self, matrix: Matrix, share: float) -> BoolArray:
+        """Columns that are not arrivals, and a part of those that are: of the largest pods."""
+        sizes = self.window.sizes
+        arrive = sizes[(matrix.upper > matrix.lower) & (sizes < FREE)]
+        return sizes >= (np.quantile(arrive, 1 - share, method="higher") if len(arrive) else FREE)
 
     def _upper(self, leave: float, enter: float) -> IntArray:
         """Upper ends, with columns that cost more than these widths left as they are."""
@@ -136,13 +164,20 @@ class Kernel:
 
     def _solve(self, upper: IntArray, stop: Stop) -> bool:
         """Offers what is found; whether the search came to its end."""
-        best = self.best
-        found = minimise(self._matrix(upper, self._better), self.relaxation.cost, stop)
-        best.clock.spent += found.spent
+        matrix = self._matrix(upper, self._better)
+        found = self._minimise(matrix, stop, np.ones(len(upper), np.bool_))
+        self._accept(found)
+        return found.complete
+
+    def _minimise(self, matrix: Matrix, stop: Stop, whole: BoolArray) -> Optimum:
+        found = minimise(matrix, self.relaxation.cost, stop, whole)
+        self.best.clock.spent += found.spent
+        return found
+
+    def _accept(self, found: Optimum) -> None:
         if found.values is not None:
             self.offer(found.values)
-        best.report()
-        return found.complete
+        self.best.report()
 
 
 def repair_part(fresh: Work, best: Incumbent, inside: BoolArray, seconds: float) -> None:
@@ -150,5 +185,5 @@ def repair_part(fresh: Work, best: Incumbent, inside: BoolArray, seconds: float)
     kernel = Kernel.of(fresh, best, inside)
     if kernel is not None:
         kernel.search(seconds * SHARE)
-        kernel.search_near(seconds * SHARE)
+        kernel.search_by_size(seconds * SHARE)
         kernel.search_all(seconds)

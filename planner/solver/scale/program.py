@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ortools.math_opt import model_pb2  # type: ignore[import-untyped]  # ships no types
 from ortools.math_opt.python import mathopt  # type: ignore[import-untyped]  # ships no types
 
+from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 
 SAFE = 1e-4
@@ -143,7 +144,7 @@ class Program:
         if not self.columns:
             return Optimum(np.empty(0, np.int64), 0, complete=True, spent=0.0)
         cost = np.bincount(paid, minlength=self.columns) * sign
-        return minimise(self.matrix(), cost, Stop(seconds))
+        return minimise(self.matrix(), cost, Stop(seconds), np.ones(self.columns, np.bool_))
 
 
 @dataclass(frozen=True)
@@ -155,14 +156,18 @@ class Stop:
     """A cost that can't be beaten, or is good enough."""
 
 
-def minimise(matrix: Matrix, cost: IntArray, stop: Stop) -> Optimum:
-    """The least cost of whole columns; those without a choice don't reach the solver."""
+def minimise(matrix: Matrix, cost: IntArray, stop: Stop, whole: BoolArray) -> Optimum:
+    """The least cost; columns without a choice don't reach the solver.
+
+    Where only some columns have to be `whole`, the values of the others are rounded for no use.
+    """
     live = matrix.upper > matrix.lower
     given = int((cost * matrix.lower)[~live].sum())
     if not live.any():
         only = matrix.lower if matrix.admits(matrix.lower) else None
         return Optimum(only, given, complete=True, spent=0.0)
-    found = _minimise(matrix.without_fixed(), cost[live], stop, given)
+    model = _model(matrix.without_fixed(), cost[live], whole[live])
+    found = _minimise(model, stop, given)
     values = None
     if found.values is not None:
         values = matrix.lower.copy()
@@ -170,14 +175,14 @@ def minimise(matrix: Matrix, cost: IntArray, stop: Stop) -> Optimum:
     return Optimum(values, found.bound + given, found.complete, found.spent)
 
 
-def proto_of(matrix: Matrix, cost: IntArray, *, whole: bool) -> model_pb2.ModelProto:
+def proto_of(matrix: Matrix, cost: IntArray, whole: BoolArray) -> model_pb2.ModelProto:
     """The least cost over these columns and rows, as MathOpt reads it."""
     count = len(matrix.lower)
     proto = model_pb2.ModelProto()
     proto.variables.ids.extend(range(count))
     proto.variables.lower_bounds.extend(matrix.lower.astype(float).tolist())
     proto.variables.upper_bounds.extend(matrix.upper.astype(float).tolist())
-    proto.variables.integers.extend([whole] * count)
+    proto.variables.integers.extend(whole.tolist())
     paid = np.flatnonzero(cost)
     proto.objective.linear_coefficients.ids.extend(paid.tolist())
     proto.objective.linear_coefficients.values.extend(cost[paid].astype(float).tolist())
@@ -191,14 +196,17 @@ def proto_of(matrix: Matrix, cost: IntArray, *, whole: bool) -> model_pb2.ModelP
     return proto
 
 
-def _minimise(matrix: Matrix, cost: IntArray, stop: Stop, given: int) -> Optimum:
+def _model(matrix: Matrix, cost: IntArray, whole: BoolArray) -> mathopt.Model:
+    return mathopt.Model.from_model_proto(proto_of(matrix, cost, whole))
+
+
+def _minimise(model: mathopt.Model, stop: Stop, given: int) -> Optimum:
     """The search stops after a number of nodes of its tree, which repeats exactly.
 
     Nodes of a hard program can take much longer than others, so real time has an end as well.
     """
-    model = mathopt.Model.from_model_proto(proto_of(matrix, cost, whole=True))
     limits = mathopt.SolveParameters(
-        node_limit=max(1, int(NODES * stop.seconds / len(matrix.lower))),
+        node_limit=max(1, int(NODES * stop.seconds / model.get_num_variables())),
         time_limit=timedelta(seconds=1 + FUSE * stop.seconds),
     )
     if stop.target is not None:

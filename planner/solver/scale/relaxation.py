@@ -62,7 +62,8 @@ class Relaxation:
 
     def __post_init__(self) -> None:
         self.reduced = self.cost * UNIT
-        self._model = mathopt.Model.from_model_proto(proto_of(self.matrix, self.cost, whole=False))
+        parts = np.zeros(len(self.cost), np.bool_)
+        self._model = mathopt.Model.from_model_proto(proto_of(self.matrix, self.cost, parts))
         self._solver = mathopt.IncrementalSolver(self._model, mathopt.SolverType.GLOP)
         self._columns = list(self._model.variables())
         self._rows = list(self._model.linear_constraints())

@@ -21,7 +21,7 @@ import numpy as np
 
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
-from planner.solver.scale.program import FREE, Program
+from planner.solver.scale.program import FREE, FloatArray, Program
 from planner.solver.scale.task import Task
 from planner.solver.scale.work import Work
 
@@ -105,11 +105,11 @@ class Window:
         return np.concatenate([_NONE, *(cells.placed for cells in chosen)])
 
     @property
-    def nodes(self) -> IntArray:
-        """The node of each column that is a departure or an arrival, -1 of the others."""
-        found = np.full(self.program.columns, -1)
+    def sizes(self) -> FloatArray:
+        """How large the pods are whose arrivals a column counts; infinite for all others."""
+        found = np.full(self.program.columns, FREE)
         for cells in self._cells:
-            found[cells.leave], found[cells.enter] = cells.left, cells.entered
+            found[cells.enter] = cells.task.size
         return found
 
     def supplied(self, upper: IntArray) -> IntArray:
