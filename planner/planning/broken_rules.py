@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
 
 from models.affinity import REQUIRED
 from models.node import HOSTNAME
 from models.plan import HardRule, PlanViolation
 from planner.cluster import Cluster
-from planner.scheduler.plugins.inter_pod_affinity import REASON_AFFINITY
-from planner.verify.final import Landing
+from planner.verify.landings import BrokenLanding
 from planner.verify.violations import Violation
 
 _FIELDS: Mapping[HardRule, str] = {
@@ -41,10 +42,10 @@ class Broken:
 def describe(cluster: Cluster, violation: Violation) -> PlanViolation:
     """A rule that running pods break where they are."""
     workload = cluster.workloads[violation.group]
-    skew = _max_skew(cluster, violation)
-    minimum = None if skew is None else violation.allowed - skew
+    spread = violation.rule == "topologySpread"
+    minimum = violation.allowed - _max_skew(cluster, violation) if spread else None
     return PlanViolation(
-        constraint=f"{workload.name} {_rule_name(violation)}",
+        constraint=f"{workload.name} {_named(violation.rule, violation.topology_key)}",
         rule=violation.rule,
         workload=workload.short,
         field=_FIELDS[violation.rule].format(violation.index),
@@ -52,103 +53,77 @@ def describe(cluster: Cluster, violation: Violation) -> PlanViolation:
         count=violation.count,
         allowed=violation.allowed,
         minimum=minimum,
-        remedy=None if minimum is None else f"maxSkew {skew} -> {violation.count - minimum}",
+        remedy=None if minimum is None else _raised(cluster, violation),
         pods=tuple(cluster.pods[pod].key for pod in violation.pods),
     )
 
 
-def broken_by(
-    before: Iterable[Violation],
-    after: Iterable[Violation],
-    refused: Iterable[Landing],
-    landed: Iterable[int],
-    cluster: Cluster,
-) -> list[Broken]:
-    """The rules that the landings of a relaxed plan break; `cluster` is the final state.
-
-    A spread constraint is broken by its excess in the domains that receive, a rule about other pods
-    by the pods that landed against it.
-    """
-    landings = [each for landing in refused for each in _alike(cluster, landing, landed)]
-    blamed = {landing.pod for landing in landings}
-    known = {_place(violation): violation.count for violation in before}
-    found = [
-        _broken(cluster, violation, blamed)
-        for violation in after
-        if violation.count > known.get(_place(violation), 0)
-    ]
-    return [*found, *_lonely(cluster, landings)]
+def broken_by(cluster: Cluster, landings: Iterable[BrokenLanding]) -> list[Broken]:
+    """The rules that the landings of a relaxed plan break; `cluster` is the final state."""
+    return [_broken(cluster, landing) for landing in landings]
 
 
-def _alike(cluster: Cluster, landing: Landing, landed: Iterable[int]) -> Iterator[Landing]:
-    """All pods of a group that landed on a node are refused if the one that was asked for is."""
-    group = cluster.group_of[landing.pod]
-    for pod in landed:
-        if cluster.group_of[pod] == group and cluster.node_of[pod] == landing.node:
-            yield replace(landing, pod=pod)
+def _broken(cluster: Cluster, landing: BrokenLanding) -> Broken:
+    workload = cluster.workloads[landing.group]
+    name = _named(landing.rule, landing.topology_key)
+    domain = landing.domain
+    if domain is None:
+        domain = f"no {landing.topology_key.rpartition('/')[2]} label"
+    within = landing.domain is not None and landing.rule == "topologySpread"
+    document = PlanViolation(
+        constraint=f"{workload.name} {name}",
+        rule=landing.rule,
+        workload=workload.short,
+        field=_FIELDS[landing.rule].format(landing.index),
+        domain=domain,
+        count=landing.count,
+        allowed=landing.allowed,
+        minimum=landing.allowed - _max_skew(cluster, landing) if within else None,
+        remedy=_remedy(cluster, landing),
+        pods=tuple(cluster.pods[pod].key for pod in landing.pods),
+    )
+    return Broken(document, f"{name} of {workload.name}", landing.pods)
 
 
-def _place(violation: Violation) -> tuple[object, ...]:
-    return (violation.rule, violation.group, violation.index, violation.domain)
+def _remedy(cluster: Cluster, landing: BrokenLanding) -> str | None:
+    """What would make it legal, if that is a small change."""
+    nodes = {cluster.nodes[cluster.node_of[pod]].name for pod in landing.pods}
+    if landing.domain is None:
+        return f"label {min(nodes) if len(nodes) == 1 else 'the nodes'}"
+    match landing.rule:
+        case "topologySpread":
+            return _raised(cluster, landing)
+        case "podAntiAffinity":
+            return _apart(cluster, landing)
+        case "podAffinity":
+            return None
 
 
-def _broken(cluster: Cluster, violation: Violation, blamed: Collection[int]) -> Broken:
-    document = describe(cluster, violation)
-    pods = tuple(pod for pod in violation.pods if pod in blamed)
-    if violation.rule == "podAntiAffinity":
-        over = max(1, len(pods))
-        document = document.model_copy(
-            update={
-                "allowed": max(0, violation.count - over),
-                "remedy": _apart(cluster, violation),
-            }
-        )
-    name = f"{_rule_name(violation)} of {cluster.workloads[violation.group].name}"
-    return Broken(document, name, pods)
-
-
-def _apart(cluster: Cluster, violation: Violation) -> str | None:
-    """By hostname is enough where the pods are on different nodes."""
-    nodes = {int(cluster.node_of[pod]) for pod in violation.pods}
-    wider = violation.topology_key != HOSTNAME and len(nodes) == len(violation.pods) > 1
-    return "by hostname" if wider else None
-
-
-def _lonely(cluster: Cluster, landings: Iterable[Landing]) -> Iterator[Broken]:
-    """Landings beside nobody that their required affinity asks for, by workload and node."""
-    cells: dict[tuple[int, int], list[int]] = {}
-    for landing in landings:
-        if REASON_AFFINITY in landing.status.reasons:
-            cell = (int(cluster.group_of[landing.pod]), landing.node)
-            cells.setdefault(cell, []).append(landing.pod)
-    for (group, node), pods in sorted(cells.items()):
-        workload = cluster.workloads[group]
-        document = PlanViolation(
-            constraint=f"{workload.name} {_NAMES['podAffinity']}",
-            rule="podAffinity",
-            workload=workload.short,
-            field=_FIELDS["podAffinity"],
-            domain=cluster.nodes[node].name,
-            count=len(pods),
-            allowed=0,
-            pods=tuple(cluster.pods[pod].key for pod in pods),
-        )
-        name = f"{_NAMES['podAffinity']} of {workload.name}"
-        yield Broken(document, name, tuple(pods))
-
-
-def _max_skew(cluster: Cluster, violation: Violation) -> int | None:
-    if violation.rule != "topologySpread":
+def _apart(cluster: Cluster, landing: BrokenLanding) -> str | None:
+    """By hostname is enough where the pods of the group are on different nodes."""
+    if landing.topology_key == HOSTNAME:
         return None
-    constraints = cluster.groups[violation.group].spec.topology_spread_constraints
-    return constraints[violation.index].max_skew
+    running = np.flatnonzero((cluster.group_of == landing.group) & (cluster.node_of >= 0)).tolist()
+    nodes_of = {pod: cluster.nodes[cluster.node_of[pod]] for pod in (*running, *landing.pods)}
+    key = landing.topology_key
+    involved = [p for p, node in nodes_of.items() if node.labels.get(key) == landing.domain]
+    nodes = {nodes_of[pod].name for pod in involved}
+    return "by hostname" if len(nodes) == len(involved) > 1 else None
 
 
-def _rule_name(violation: Violation) -> str:
-    name = _NAMES[violation.rule]
-    if violation.rule != "topologySpread":
-        return name
-    return f"{violation.topology_key.rpartition('/')[2]} {name}"
+def _raised(cluster: Cluster, rule: Violation | BrokenLanding) -> str:
+    skew = _max_skew(cluster, rule)
+    return f"maxSkew {skew} -> {skew + rule.excess}"
+
+
+def _max_skew(cluster: Cluster, rule: Violation | BrokenLanding) -> int:
+    constraints = cluster.groups[rule.group].spec.topology_spread_constraints
+    return constraints[rule.index].max_skew
+
+
+def _named(rule: HardRule, key: str) -> str:
+    name = _NAMES[rule]
+    return f"{key.rpartition('/')[2]} {name}" if rule == "topologySpread" else name
 
 
 def reasons(cluster: Cluster, before: Iterable[Violation]) -> dict[int, str]:

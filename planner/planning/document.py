@@ -32,6 +32,7 @@ from planner.scheduler.profile import Profile
 from planner.solver.options import SolveOptions
 from planner.solver.problem import Problem
 from planner.verify import FinalCheck, Verification, Violation, total, violations
+from planner.verify.landings import broken_landings
 
 PENDING_REASON = "it was pending"
 
@@ -88,10 +89,7 @@ class Outcome:
         """What a relaxed plan breaks by itself."""
         if not self.problem.options.relax:
             return []
-        landed = (*self.changed.placed, *self.changed.moved)
-        return broken_by(
-            self.violations_before, self.final.remaining, self.final.refused, landed, self.after
-        )
+        return broken_by(self.after, broken_landings(self.before, self.after))
 
 
 def _waiting(problem: Problem) -> Iterator[int]:

@@ -75,7 +75,7 @@ def _outcome(problem: Problem, profile: Profile, report: Report) -> Outcome:
     final = check_final(cluster, checked.after, profile, displaced=_displaced(checked, problem))
     if final.lost or final.overcommitted:
         raise PlanRefusedError("the plan's final state has lost pods or overcommitted nodes")
-    return Outcome(
+    outcome = Outcome(
         problem=problem,
         profile=profile,
         judged=judged,
@@ -86,6 +86,18 @@ def _outcome(problem: Problem, profile: Profile, report: Report) -> Outcome:
         final=final,
         while_terminating=_while_terminating(problem, judged, waves, checked),
     )
+    _check_weight(outcome)
+    return outcome
+
+
+def _check_weight(outcome: Outcome) -> None:
+    """What a relaxed plan breaks is counted twice, by the solver and on the final state."""
+    weight = sum(each.document.count - each.document.allowed for each in outcome.broken)
+    for objective in outcome.decision.objectives:
+        if objective.name == "broken" and objective.value != weight:
+            raise PlanRefusedError(
+                f"the plan claims to break rules of weight {objective.value}, and breaks {weight}"
+            )
 
 
 def relaxed(profile: Profile) -> Profile:

@@ -42,6 +42,8 @@ def _optimal(document: Plan) -> str:
     moved = sum(placement.from_ is not None for placement in document.placements)
     if document.options.relax:
         placed = len(document.placements) - moved
+        if not document.broken and document.unplaced:
+            return "breaking spread and inter-pod rules would place no more."
         if not document.broken:
             return "everything fits without breaking a rule."
         return f"no plan that places {_these(placed)} breaks less."

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from planner.cluster.topology import IntArray
+from planner.cluster.topology import NO_DOMAIN, IntArray
 from planner.solver.cells import NO_CELLS, NO_PODS, NONE, Cells, Fixed, fixed_by_group
 from planner.solver.cp_sat import cp_model
 from planner.solver.linear import Linear
@@ -253,6 +253,16 @@ class Model:
         top = self.highest(arrivals)
         self.at_most(Linear([*arrivals.vars, landed], [*arrivals.coeffs, -top]))
         return landed
+
+    def unlabelled(self, groups: Iterable[int], domain_of: IntArray) -> int | None:
+        """A variable for the pods of these groups that land outside of all domains, if any can."""
+        outside = np.where(domain_of == NO_DOMAIN, 0, NO_DOMAIN)
+        (landing,) = self.arrivals_by_domain(groups, outside, 1)
+        if not landing.vars:
+            return None
+        pods = self.integer(0, self.highest(landing))
+        self.at_most(landing.plus(Linear([pods], [-1])))
+        return pods
 
     def nothing_lands(self, arrivals: Linear, given: Sequence[int] = ()) -> None:
         """No arrivals, if all `given` literals are true."""

@@ -71,11 +71,11 @@ class Problem:
     def landing(self, group: int) -> BoolArray:
         """The allowed nodes that have the labels which its hard spread and affinity rules need.
 
-        Where no pod comes back and none waits, nothing lands.
+        Where no pod comes back and none waits, nothing lands. With --relax the others have a price.
         """
         if group in self.no_return and group not in self.waiting:
             return np.zeros(len(self.cluster.nodes), np.bool_)
-        return self.static.landing(group)
+        return self.allowed(group) if self.options.relax else self.static.landing(group)
 
     @property
     def current(self) -> dict[Cell, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from planner.cluster.topology import NO_DOMAIN, Topology
 from planner.solver.constraints import inter_pod_affinity, pod_topology_spread
 from planner.solver.model import Model
 from planner.solver.notes import notes_on
@@ -61,17 +62,23 @@ def _broken(model: Model, rules: Rules, values: list[int]) -> Iterator[BrokenRul
 
 def _broken_spread(broken: pod_topology_spread.Broken, values: list[int]) -> BrokenRule:
     constraint = broken.spread.constraint
-    count = broken.spread.counts[broken.domain].value(values)
     topology = constraint.scope.topology
+    count = values[broken.excess]
+    if broken.domain != NO_DOMAIN:
+        count = broken.spread.counts[broken.domain].value(values)
     return BrokenRule(
         rule="topologySpread",
         group=constraint.carriers[0].group,
         index=constraint.carriers[0].index,
         topology_key=topology.key,
-        domain=topology.domains[broken.domain],
+        domain=_domain(topology, broken.domain),
         count=count,
         allowed=count - values[broken.excess],
     )
+
+
+def _domain(topology: Topology, domain: int) -> str | None:
+    return None if domain == NO_DOMAIN else topology.domains[domain]
 
 
 def _broken_affinity(
@@ -82,7 +89,7 @@ def _broken_affinity(
         group=broken.group,
         index=broken.index,
         topology_key=broken.key,
-        domain=model.problem.cluster.topology(broken.key).domains[broken.domain],
+        domain=_domain(model.problem.cluster.topology(broken.key), broken.domain),
         count=values[broken.pods],
         allowed=0,
     )

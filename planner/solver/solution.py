@@ -31,14 +31,15 @@ class BrokenRule:
     """A hard rule that --relax breaks, with its numbers.
 
     For spread: `count` pods in the domain where `allowed` would be right. For the rules between
-    pods: `count` pods land against the rule, 0 would be right.
+    pods: `count` pods land against the rule, 0 would be right. Nodes without the label of a rule
+    have no domain, and no landing there is right.
     """
 
     rule: Literal["topologySpread", "podAffinity", "podAntiAffinity"]
     group: int
     index: int
     topology_key: str
-    domain: str
+    domain: str | None
     count: int
     allowed: int
 

@@ -110,9 +110,8 @@ class _Judge:
             return None
         if not all(self._ports(pod) for pod in self.landed) or not self._only_waiting_ones_land():
             return None
-        if not all(self._labelled(pod) for pod in self.landed):
-            return None
-        broken = self._broken_spread() + self._broken_apart() + self._broken_near()
+        broken = self._unlabelled() + self._broken_spread()
+        broken += self._broken_apart() + self._broken_near()
         if broken and not options.relax:
             return None
         result = [-placed for placed in self._placed()]
@@ -157,12 +156,16 @@ class _Judge:
         chosen = all(node.labels.get(k) == v for k, v in spec.node_selector.items())
         return chosen and (required is None or required.matches(node.labels, node.name))
 
-    def _labelled(self, pod: Present) -> bool:
-        """The node has the keys of hard spread and required affinity."""
-        spec, labels = pod.group.spec, self.cluster.nodes[pod.node].labels
-        spread = [c.topology_key for c in spec.topology_spread_constraints if c.hard]
-        near = [term.topology_key for term in spec.affinity.pod_affinity.required]
-        return all(key in labels for key in (*spread, *near))
+    def _unlabelled(self) -> int:
+        """Landed pods whose node lacks the label of a rule: one per spread and key of terms."""
+        broken = 0
+        for pod in self.landed:
+            spec, labels = pod.group.spec, self.cluster.nodes[pod.node].labels
+            hard = [c for c in spec.topology_spread_constraints if c.hard]
+            spread = {self._meaning(pod.group, c): c.topology_key for c in hard}
+            near = {term.topology_key for term in spec.affinity.pod_affinity.required}
+            broken += sum(key not in labels for key in (*spread.values(), *near))
+        return broken
 
     def _fits(self) -> bool:
         """Used <= allocatable where a pod that asks for it lands."""
@@ -194,7 +197,9 @@ class _Judge:
         for pod in self.landed:
             hard = [c for c in pod.group.spec.topology_spread_constraints if c.hard]
             for constraint in hard:
-                domain = self.cluster.nodes[pod.node].labels[constraint.topology_key]
+                domain = self.cluster.nodes[pod.node].labels.get(constraint.topology_key)
+                if domain is None:
+                    continue
                 counts, smallest = self._counts(pod.group, constraint)
                 over = counts.get(domain, 0) - smallest - constraint.max_skew
                 broken[(*self._meaning(pod.group, constraint), domain)] = max(0, over)
@@ -338,7 +343,8 @@ class _Judge:
             lonely = [
                 pod
                 for pod in landed
-                if not any(self._same_domain(key, pod.node, other.node) for other in helped)
+                if key in self.cluster.nodes[pod.node].labels
+                and not any(self._same_domain(key, pod.node, other.node) for other in helped)
             ]
             domains = {self.cluster.nodes[pod.node].labels[key] for pod in lonely}
             broken += len(domains) if together else len(lonely)

@@ -40,7 +40,7 @@ from planner.solver.model import Model
 
 @dataclass(frozen=True, eq=False)
 class Broken:
-    """With --relax: pods that land against a rule in a domain."""
+    """With --relax: pods that land against a rule in a domain, NO_DOMAIN: without its label."""
 
     group: int
     kind: str
@@ -59,6 +59,10 @@ class _Wishes:
     mates: list[int]
     keys: list[str]
     broken: list[Broken] = field(default_factory=list)
+
+    def breaks(self, key: str, domain: int, pods: int) -> None:
+        """Landings in a domain have a price."""
+        self.broken.append(Broken(self.members[0], "podAffinity", 0, key, domain, pods))
 
 
 def add(model: Model) -> list[Broken]:
@@ -122,6 +126,9 @@ def _add_near(model: Model, wishes: _Wishes) -> None:
         topology = model.problem.cluster.topology(key)
         size = len(topology.domains)
         landing = model.arrivals_by_domain(wishes.members, topology.domain_of, size)
+        outside = model.unlabelled(wishes.members, topology.domain_of)
+        if outside is not None:
+            wishes.breaks(key, NO_DOMAIN, outside)
         anchors = _anchors(model, wishes, topology.domain_of, size)
         for domain in range(size):
             if landing[domain].vars and anchors[domain].constant == 0:
@@ -225,4 +232,4 @@ def _near(
     if not set(wishes.members) <= set(wishes.mates):
         price = model.integer(0, model.highest(landing))
         model.at_most(landing.plus(Linear([price], [-1])), 0, (alone,))
-    wishes.broken.append(Broken(wishes.members[0], "podAffinity", 0, key, domain, price))
+    wishes.breaks(key, domain, price)

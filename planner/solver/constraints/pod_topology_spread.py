@@ -7,8 +7,8 @@
 
 Domains where nothing lands may exceed. Every field of a constraint is in `SpreadConstraint`:
 selector with matchLabelKeys, policies and eligible nodes, several carriers. Landing nodes have the
-keys of all hard constraints (static.landing). A domain that the policies exclude has count 0 and
-refuses nobody.
+keys of all hard constraints (static.landing), or with --relax a price. A domain that the policies
+exclude has count 0 and refuses nobody.
 
 Judged at the moment of landing, not in the end (`judged="moment"`), only this holds for every
 order: at the last landing of a carrier in D, all fixed pods and all carriers that end in D are
@@ -45,7 +45,10 @@ class Spread:
 
 @dataclass(frozen=True, eq=False)
 class Broken:
-    """With --relax: by how much a landing domain of a constraint exceeds."""
+    """With --relax: by how much a landing domain of a constraint exceeds.
+
+    NO_DOMAIN stands for the nodes without the label, where every landing is one too many.
+    """
 
     spread: Spread
     domain: int
@@ -100,6 +103,7 @@ def add(model: Model, spreads: list[Spread]) -> list[Broken]:
     """The rule for landings; with --relax it may be broken, at a price."""
     broken: list[Broken] = []
     for number, spread in enumerate(spreads):
+        broken += _unlabelled(model, spread)
         landing = _landing(model, spread.constraint)
         if not any(each.vars for each in landing):
             continue
@@ -117,6 +121,13 @@ def _landing(model: Model, constraint: SpreadConstraint) -> list[Linear]:
     topology = constraint.scope.topology
     carriers = sorted({carrier.group for carrier in constraint.carriers})
     return model.arrivals_by_domain(carriers, topology.domain_of, len(topology.domains))
+
+
+def _unlabelled(model: Model, spread: Spread) -> list[Broken]:
+    """Landings of carriers on nodes without the label: there are such nodes only with --relax."""
+    carriers = sorted({carrier.group for carrier in spread.constraint.carriers})
+    pods = model.unlabelled(carriers, spread.constraint.scope.topology.domain_of)
+    return [] if pods is None else [Broken(spread, NO_DOMAIN, pods)]
 
 
 def _limit(model: Model, spread: Spread, domain: int, landing: Linear) -> list[Broken]:
