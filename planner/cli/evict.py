@@ -148,7 +148,7 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
     """
     if not 0 < time_limit < float("inf"):
         raise UsageError(f"--time-limit is {time_limit:g}; it must be above 0")
-    from planner.cli.scheduler_config import read_profiles
+    from planner.cli.scheduler_config import read_filtering_profiles
     from planner.cluster import build_cluster
     from planner.cluster.movability import MovePolicy
     from planner.evictions.protection import Protection
@@ -163,7 +163,8 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
     cluster = build_cluster(inventory)
     session.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
     require_nodes(cluster)
-    profile = default_profile_of(read_profiles(inventory, scheduler_config, ignored or []))
+    profiles = read_filtering_profiles(inventory, scheduler_config, ignored or [])
+    profile = default_profile_of(profiles)
     named, nodes = _goals(cluster, goals or ["spread"])
     options = EvictOptions(
         goals=named,

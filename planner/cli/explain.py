@@ -106,7 +106,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
     nodeTaintsPolicy 55   nodeAffinityPolicy 58
     """
     paths = input_paths(context.command_path, filenames, example, sys.stdin.isatty())
-    from planner.cli.scheduler_config import read_profiles
+    from planner.cli.scheduler_config import read_filtering_profiles
     from planner.cli.targets import find_pods
     from planner.cluster import build_cluster
     from planner.cluster.movability import MovePolicy
@@ -123,7 +123,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
     if isinstance(context.obj, Session):
         context.obj.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
     require_nodes(cluster)
-    profiles = read_profiles(inventory, scheduler_config, ignored or ())
+    profiles = read_filtering_profiles(inventory, scheduler_config, ignored or ())
     options = ExplainOptions(
         Limits(states=states, cells=cells, policy=MovePolicy(bare_pods=allow_bare_pods)), costs
     )

@@ -36,6 +36,26 @@ def read_profiles(
     return tuple(build_profile(profile) for profile in resolved)
 
 
+def read_filtering_profiles(
+    inventory: Inventory, file: str | None, ignored: Sequence[str]
+) -> tuple[Profile, ...]:
+    """The same for commands that look beyond the scheduler: their models know all filters."""
+    from planner.scheduler.profile import FILTERS
+
+    profiles = read_profiles(inventory, file, ignored)
+    for profile in profiles:
+        missing = [name for name in FILTERS if name not in profile.resolved.filter]
+        if missing:
+            raise SourceError(
+                f"profile {profile.resolved.scheduler_name} disables the filter of "
+                f"{', '.join(missing)}, which only planner simulate can do without",
+                file=file or "KubeSchedulerConfiguration",
+                detail="profiles[].plugins.filter.disabled",
+                help="enable it, or leave the configuration out to plan with all filters",
+            )
+    return profiles
+
+
 def _configuration(inventory: Inventory, file: str | None) -> KubeSchedulerConfiguration | None:
     from planner.sources.load import load_paths
 

@@ -228,7 +228,7 @@ def _plan(
     ignored: list[str],
 ) -> tuple[Cluster, Plan]:
     from planner.cli.progress import ProgressLine
-    from planner.cli.scheduler_config import read_profiles
+    from planner.cli.scheduler_config import read_filtering_profiles
     from planner.cluster import build_cluster
     from planner.planning.plan import make_plan
     from planner.sources.load import load_paths
@@ -238,7 +238,7 @@ def _plan(
     cluster = build_cluster(inventory)
     session.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
     require_nodes(cluster)
-    profile = default_profile_of(read_profiles(inventory, scheduler_config, ignored))
+    profile = default_profile_of(read_filtering_profiles(inventory, scheduler_config, ignored))
     with ProgressLine(sys.stderr) as progress:
         plan = make_plan(cluster, options, profile, progress)
     session.tell(f"planned {len(plan.placements)} placements and moves: {plan.status}")

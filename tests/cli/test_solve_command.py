@@ -44,6 +44,36 @@ def test_unplaced_pods_and_broken_rules_exit_with_3(
     assert solved(capsys, *arguments)[0] == 3
 
 
+UNLABELLED = """
+apiVersion: v1
+kind: Node
+metadata: {name: worker}
+status: {allocatable: {cpu: "4", memory: 8Gi, pods: "110"}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web, labels: {app: web}}
+spec:
+  topologySpreadConstraints:
+  - maxSkew: 1
+    topologyKey: topology.kubernetes.io/zone
+    whenUnsatisfiable: DoNotSchedule
+    labelSelector: {matchLabels: {app: web}}
+"""
+
+
+def test_relaxed_plans_may_use_nodes_without_the_label_of_a_rule(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "cluster.yaml").write_text(UNLABELLED)
+    _, strict = solved(capsys, "-f", str(tmp_path))
+    assert not strict.placements
+    _, relaxed = solved(capsys, "-f", str(tmp_path), "--relax")
+    (broken,) = relaxed.broken
+    assert (broken.constraint, broken.domain) == ("web zone spread", "no zone label")
+    assert (broken.count, broken.allowed, broken.remedy) == (1, 0, "label worker")
+
+
 def test_a_plan_without_a_proof_exits_with_4_and_an_interrupted_one_with_130(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -124,6 +154,23 @@ def test_a_scheduler_configuration_without_the_default_profile_is_refused(
     assert capsys.readouterr().err.startswith(
         "error: the scheduler configuration has no profile default-scheduler\nhelp: it has mine"
     )
+
+
+@pytest.mark.parametrize("command", ["solve", "explain", "evict"])
+def test_a_profile_without_a_filter_is_refused_where_models_know_them_all(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str
+) -> None:
+    file = tmp_path / "sched.yaml"
+    file.write_text(
+        "apiVersion: kubescheduler.config.k8s.io/v1\n"
+        "kind: KubeSchedulerConfiguration\n"
+        "profiles: [{plugins: {multiPoint: {disabled: [{name: PodTopologySpread}]}}}]\n"
+    )
+    assert app.main([command, *OUTAGE, "--scheduler-config", str(file)]) == 1
+    captured = capsys.readouterr()
+    assert not captured.out
+    assert "disables the filter of PodTopologySpread" in captured.err
+    assert str(file) in captured.err
 
 
 def test_nodes_are_needed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
