@@ -160,6 +160,14 @@ def test_wide_windows_are_drawn_alike_every_time_and_only_improve() -> None:
     assert found[0] == found[1]
 
 
+def test_one_program_closes_the_gap_that_windows_leave_in_a_cluster_of_middle_size() -> None:
+    """By prices 25 moves are needed; all nodes taken together say 26."""
+    found = solve_at_scale(limited(drifted(100, "big", 9), 60.0))
+    moves = found.level("moves")
+    assert moves is not None
+    assert (moves.value, moves.bound, found.status) == (26, 26, "optimal")
+
+
 def test_a_limit_that_has_come_leaves_the_first_plan_with_its_gap() -> None:
     problem = limited(drifted(50, "scale", 4), 0.001)
     found = solve_at_scale(problem)

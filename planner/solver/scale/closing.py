@@ -18,6 +18,9 @@ from planner.solver.scale.work import Work
 ONE, ALL = 1 / 12, 0.5
 """Parts of the time left where one program holds all nodes: for a kernel, and for all of it."""
 
+WHOLE_CELLS = 100_000
+"""Up to this many cells one program can hold all nodes, if there is time for it."""
+
 
 def close(fresh: Work, best: Incumbent, solve: Solve, *, small: bool) -> None:
     """Better states and higher bounds; `small` where one program can hold all nodes."""
@@ -29,22 +32,32 @@ def close(fresh: Work, best: Incumbent, solve: Solve, *, small: bool) -> None:
         kernel.search(best.clock.left * ONE)
     repair_roomy(fresh, best)
     fill_by_priority(fresh, best, solve)
+    if kernel is None:
+        _repair(fresh, best, small)
+        kernel = _whole(fresh, best)
     if kernel is not None:
         _repair_whole(kernel, best)
-    else:
-        _repair(fresh, best, small)
+
+
+def _whole(fresh: Work, best: Incumbent) -> Kernel | None:
+    """All nodes of a cluster of middle size, where windows have left a gap."""
+    cells = sum(len(fresh.places.nodes(group)) for group in fresh.tasks)
+    if cells > WHOLE_CELLS or not _worth_repairing(best, small=True):
+        return None
+    return Kernel.of(fresh, best, np.ones(len(fresh.free), np.bool_))
 
 
 def _repair(fresh: Work, best: Incumbent, small: bool) -> None:
     """Windows, and all nodes at once where there are not too many, as long as that helps."""
     repair = partial(repair_part, fresh, best)
-    before = None
-    while _worth_repairing(best, small) and best.best != before:
-        before = best.best
+    while _worth_repairing(best, small):
         repair_around(best, best.clock.left, repair)
+        settled = best.best
         repair_widely(best, best.clock.left, repair)
         if small:
             repair_all(fresh, best)
+        if best.best == settled:
+            return
 
 
 def _repair_whole(kernel: Kernel, best: Incumbent) -> None:
