@@ -18,8 +18,8 @@ from planner.solver.scale.work import Work
 ONE, ALL = 1 / 12, 0.5
 """Parts of the time left where one program holds all nodes: for a kernel, and for all of it."""
 
-WHOLE_CELLS = 100_000
-"""Up to this many cells one program can hold all nodes, if there is time for it."""
+WHOLE_CELLS, WINDOWS = 100_000, 0.1
+"""Up to this many cells one program can hold all nodes, after windows in a part of the time."""
 
 
 def close(fresh: Work, best: Incumbent, solve: Solve, *, small: bool) -> None:
@@ -33,27 +33,21 @@ def close(fresh: Work, best: Incumbent, solve: Solve, *, small: bool) -> None:
     repair_roomy(fresh, best)
     fill_by_priority(fresh, best, solve)
     if kernel is None:
-        _repair(fresh, best, small)
-        kernel = _whole(fresh, best)
+        middle = sum(len(fresh.places.nodes(group)) for group in fresh.tasks) <= WHOLE_CELLS
+        _repair(fresh, best, small, WINDOWS if middle else 1.0)
+        if middle and _worth_repairing(best, small=True):
+            kernel = Kernel.of(fresh, best, np.ones(len(fresh.free), np.bool_))
     if kernel is not None:
         _repair_whole(kernel, best)
 
 
-def _whole(fresh: Work, best: Incumbent) -> Kernel | None:
-    """All nodes of a cluster of middle size, where windows have left a gap."""
-    cells = sum(len(fresh.places.nodes(group)) for group in fresh.tasks)
-    if cells > WHOLE_CELLS or not _worth_repairing(best, small=True):
-        return None
-    return Kernel.of(fresh, best, np.ones(len(fresh.free), np.bool_))
-
-
-def _repair(fresh: Work, best: Incumbent, small: bool) -> None:
+def _repair(fresh: Work, best: Incumbent, small: bool, share: float) -> None:
     """Windows, and all nodes at once where there are not too many, as long as that helps."""
     repair = partial(repair_part, fresh, best)
     while _worth_repairing(best, small):
-        repair_around(best, best.clock.left, repair)
+        repair_around(best, best.clock.left * share, repair)
         settled = best.best
-        repair_widely(best, best.clock.left, repair)
+        repair_widely(best, best.clock.left * share, repair)
         if small:
             repair_all(fresh, best)
         if best.best == settled:

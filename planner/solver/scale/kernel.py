@@ -27,6 +27,8 @@ BY_SIZE, LARGE = ((0.1, 0.1), (0.3, 0.3), (1.0, 0.1), (FREE, FREE)), (0.5, 0.25)
 """What columns may cost in a search by size, and the parts of arrivals that are large."""
 SHARE = 1 / 4
 """Part of the time of a window that one kernel gets."""
+TIGHTENED = 0.4
+"""Part of the time left that a relaxation gets."""
 SEEN = 3e-5
 """Seconds for each group of the cluster that a window takes."""
 ANY = 1 << 30
@@ -56,7 +58,7 @@ class Kernel:
         others = sum(best.work.tasks[g].moved for g in best.work.touched - tasks)
         whole = window.exact and bool(inside.all())
         kernel = Kernel(window, relaxation, best, others, whole)
-        feasible = relaxation.tightened(kernel._better)
+        feasible = relaxation.tightened(kernel._better, best.clock.left * TIGHTENED)
         best.clock.spent += relaxation.spent + SEEN * len(fresh.tasks)
         if not feasible:
             return None
@@ -75,15 +77,15 @@ class Kernel:
         """Large pods in whole numbers while small ones may be parted, then these between them.
 
         Most of what makes a program hard are small pods that could be anywhere. As many moves as
-        the bound says are tried first, then more.
+        the bound says are tried first, then more; then the same over more columns.
         """
-        aim, step = max(self.best.least.moves, self.relaxation.moves + self.others), 1
-        while self._promising and aim < self.best.best.moves:
-            if self._impossible(aim, seconds):
-                aim += 1
-                if self.whole:
-                    self.best.expect_moves(aim)
-            else:
+        for leave, enter in BY_SIZE:
+            aim, step = max(self.best.least.moves, self.relaxation.moves + self.others), 1
+            while self._promising and aim < self.best.best.moves:
+                stop = Stop(seconds, aim - self.others)
+                matrix = self._matrix(self._upper(leave, enter), stop.target)
+                if self._by_size(matrix, stop) and self.whole and leave == FREE:
+                    self.best.expect_moves(aim + 1)
                 aim, step = aim + step, 2 * step
 
     def search_all(self, seconds: float) -> None:
@@ -119,16 +121,6 @@ class Kernel:
         better = self._better
         known = better is not None and self.relaxation.moves <= better
         return known and self.best.open and not self.best.clock.over
-
-    def _impossible(self, aim: int, seconds: float) -> bool:
-        """Looks for a state with so many moves; whether it came out that there is none."""
-        none = False
-        for leave, enter in BY_SIZE:
-            most = aim - self.others
-            none = self._by_size(self._matrix(self._upper(leave, enter), most), Stop(seconds, most))
-            if self.best.best.moves <= aim or self.best.clock.over:
-                return False
-        return none
 
     def _by_size(self, matrix: Matrix, stop: Stop) -> bool:
         """Offers what is found; whether nothing is possible, even with small pods in parts."""

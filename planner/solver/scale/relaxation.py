@@ -83,13 +83,15 @@ class Relaxation:
         self._prove(np.concatenate((duals, extra * scale)))
         return True
 
-    def tightened(self, most: int | None) -> bool:
+    def tightened(self, most: int | None, seconds: float) -> bool:
         """Rounds until the bound passes `most` or stands still; False if nothing is possible."""
         if not self._solve():
             return False
         still = 0
         for i in range(1, ROUNDS):
             if still == PATIENCE or (most is not None and self.moves > most):
+                break
+            if self.spent > seconds:
                 break
             before = self.bound
             if not self._tighten() or not self._solve():
