@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 
 import numpy as np
@@ -9,7 +10,9 @@ import pytest
 
 from benchmarks.drift import drifted
 from benchmarks.final_state import judge, placement_of
+from planner.cluster.topology import IntArray
 from planner.solver.large import solve_large
+from planner.solver.problem import Problem
 from planner.solver.progress import Progress
 from planner.solver.scale import closing
 from planner.solver.scale.construct import Score, construct, opened, score
@@ -17,12 +20,13 @@ from planner.solver.scale.incumbent import Clock, Incumbent
 from planner.solver.scale.kernel import Kernel, repair_part
 from planner.solver.scale.neighbourhoods import repair_around, repair_roomy, repair_widely
 from planner.solver.scale.pipeline import solve_at_scale
-from planner.solver.scale.program import Program, Stop, minimise
+from planner.solver.scale.program import Optimum, Program, Stop, minimise
 from planner.solver.scale.reach import reach_of
 from planner.solver.scale.repair import repair_all
 from planner.solver.scale.window import Window, taking_part
 from planner.solver.scale.work import start
 from planner.solver.search import solve
+from planner.solver.solution import Solution
 from tests.solver.scale_clusters import limited, rebalancing, tight_cluster
 
 RULES = ("placed", "excess", "moves")
@@ -37,8 +41,14 @@ def knapsack(room: int) -> Program:
     return program
 
 
+def least(program: Program, paid: IntArray, sign: int = 1) -> Optimum:
+    """The least sum of some columns in whole numbers; the most with sign -1."""
+    cost = np.bincount(paid, minlength=program.columns) * sign
+    return minimise(program.matrix(), cost, Stop(1.0), np.ones(program.columns, np.bool_))
+
+
 def test_a_program_finds_the_most_that_fits_and_says_that_it_is() -> None:
-    found = knapsack(24).minimise(np.arange(3), 1.0, sign=-1)
+    found = least(knapsack(24), np.arange(3), -1)
     assert found.complete
     assert found.bound == -5
     assert found.values is not None
@@ -46,7 +56,7 @@ def test_a_program_finds_the_most_that_fits_and_says_that_it_is() -> None:
 
 
 def test_a_program_without_a_solution_says_so() -> None:
-    found = knapsack(14).minimise(np.arange(3), 1.0)
+    found = least(knapsack(14), np.arange(3))
     assert found.complete
     assert found.values is None
 
@@ -121,7 +131,7 @@ def test_whatever_a_window_finds_fits_the_whole_cluster(seed: int) -> None:
     for shift in range(3):
         inside = np.arange(len(fresh.free)) % 3 == shift
         window = Window(fresh, work, inside, taking_part(work, inside), strict=False)
-        found = window.program.minimise(window.departures, 1.0)
+        found = least(window.program, window.departures)
         assert found.values is not None
         assert window.apply(found.values) is not None
 
@@ -191,6 +201,28 @@ def test_ctrl_c_leaves_the_best_plan_so_far(monkeypatch: pytest.MonkeyPatch) -> 
     assert told[-1].level == "moves"
     verdict = judge(cluster, placement_of(cluster, found.counts, problem.movable, problem.waiting))
     assert verdict.problems == ()
+
+
+@pytest.mark.parametrize("seed", [3, 4, 10, 13, 16, 40, 55, 109])
+def test_a_shortage_leaves_as_few_as_can_be_the_most_important_ones_first(seed: int) -> None:
+    """In each of these the greedy ways leave more, or more important ones."""
+    problem = rebalancing(tight_cluster(seed, workloads=14))
+    fresh = start(problem)
+    before = score(construct(fresh))
+    least = Score(0, tuple(0 for _ in before.unplaced), 0, 0)
+    best = Incumbent(construct(fresh), before, least, Clock(20.0), lambda *_: None)
+    repair_all(fresh, best)
+    unplaced = best.best.unplaced
+    assert unplaced == _unplaced(problem, solve(problem)) < before.unplaced
+
+
+def _unplaced(problem: Problem, found: Solution) -> tuple[int, ...]:
+    """By priority, highest first."""
+    groups = problem.cluster.groups
+    left = Counter(dict.fromkeys(problem.priorities, 0))
+    for group, pods in found.unplaced.items():
+        left[groups[group].priority] += pods
+    return tuple(left[priority] for priority in problem.priorities)
 
 
 def test_everything_is_placed_where_the_greedy_ways_gave_up() -> None:

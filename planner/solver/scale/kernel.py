@@ -9,14 +9,15 @@ nothing is searched at all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
+from planner.solver.scale.by_size import minimise_by_size
 from planner.solver.scale.incumbent import Incumbent
-from planner.solver.scale.program import FREE, Matrix, Optimum, Stop, minimise
+from planner.solver.scale.program import FREE, Matrix, Stop, minimise
 from planner.solver.scale.relaxation import Relaxation
 from planner.solver.scale.window import Window, taking_part
 from planner.solver.scale.work import Work
@@ -74,19 +75,18 @@ class Kernel:
                 self._solve(self._upper(leave, enter), Stop(seconds, ANY))
 
     def search_by_size(self, seconds: float) -> None:
-        """Large pods in whole numbers while small ones may be parted, then these between them.
-
-        Most of what makes a program hard are small pods that could be anywhere. As many moves as
-        the bound says are tried first, then more; then the same over more columns.
-        """
+        """As many moves as the bound says, then more; then the same over more columns."""
         for leave, enter in BY_SIZE:
-            aim, step = max(self.best.least.moves, self.relaxation.moves + self.others), 1
-            while self._promising and aim < self.best.best.moves:
+            low = max(self.best.least.moves, self.relaxation.moves + self.others)
+            while self._promising and low < self.best.best.moves:
+                aim = (low + self.best.best.moves - 1) // 2
                 stop = Stop(seconds, aim - self.others)
                 matrix = self._matrix(self._upper(leave, enter), stop.target)
-                if self._by_size(matrix, stop) and self.whole and leave == FREE:
+                none = self._by_size(matrix, stop)
+                if none and self.whole and leave == FREE:
                     self.best.expect_moves(aim + 1)
-                aim, step = aim + step, 2 * step
+                if self.best.best.moves > aim:
+                    low = aim + 1
 
     def search_all(self, seconds: float) -> None:
         """Everything that a better state can have."""
@@ -124,26 +124,16 @@ class Kernel:
 
     def _by_size(self, matrix: Matrix, stop: Stop) -> bool:
         """Offers what is found; whether nothing is possible, even with small pods in parts."""
-        before = self.best.best
+        before, cost = self.best.best, self.relaxation.cost
         for share in LARGE:
-            large = self._large(matrix, share)
-            rough = self._minimise(matrix, stop, large)
-            if rough.values is None and rough.complete:
+            found = minimise_by_size(matrix, cost, self.window.sizes, share, stop)
+            self.best.clock.spent += found.spent
+            if found.impossible:
                 return True
-            if rough.values is not None:
-                lower = np.where(large, rough.values, matrix.lower)
-                upper = np.where(large, rough.values, matrix.upper)
-                between = replace(matrix, lower=lower, upper=upper)
-                self._accept(self._minimise(between, stop, np.ones_like(large)))
+            self._accept(found.values)
             if self.best.best != before or self.best.clock.over:
                 break
         return False
-
-    def _large(self, matrix: Matrix, share: float) -> BoolArray:
-        """Columns that are not arrivals, and a part of those that are: of the largest pods."""
-        sizes = self.window.sizes
-        arrive = sizes[(matrix.upper > matrix.lower) & (sizes < FREE)]
-        return sizes >= (np.quantile(arrive, 1 - share, method="higher") if len(arrive) else FREE)
 
     def _upper(self, leave: float, enter: float) -> IntArray:
         """Upper ends, with columns that cost more than these widths left as they are."""
@@ -157,18 +147,14 @@ class Kernel:
     def _solve(self, upper: IntArray, stop: Stop) -> bool:
         """Offers what is found; whether the search came to its end."""
         matrix = self._matrix(upper, self._better)
-        found = self._minimise(matrix, stop, np.ones(len(upper), np.bool_))
-        self._accept(found)
+        found = minimise(matrix, self.relaxation.cost, stop, np.ones(len(upper), np.bool_))
+        self.best.clock.spent += found.spent
+        self._accept(found.values)
         return found.complete
 
-    def _minimise(self, matrix: Matrix, stop: Stop, whole: BoolArray) -> Optimum:
-        found = minimise(matrix, self.relaxation.cost, stop, whole)
-        self.best.clock.spent += found.spent
-        return found
-
-    def _accept(self, found: Optimum) -> None:
-        if found.values is not None:
-            self.offer(found.values)
+    def _accept(self, values: IntArray | None) -> None:
+        if values is not None:
+            self.offer(values)
         self.best.report()
 
 

@@ -139,13 +139,6 @@ class Program:
         place, total = place[total != 0], total[total != 0]
         return Matrix(lower, upper, least, most, place // self.columns, place % self.columns, total)
 
-    def minimise(self, paid: IntArray, seconds: float, *, sign: int = 1) -> Optimum:
-        """The least sum of some columns (the most with sign -1)."""
-        if not self.columns:
-            return Optimum(np.empty(0, np.int64), 0, complete=True, spent=0.0)
-        cost = np.bincount(paid, minlength=self.columns) * sign
-        return minimise(self.matrix(), cost, Stop(seconds), np.ones(self.columns, np.bool_))
-
 
 @dataclass(frozen=True)
 class Stop:
