@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from models.plan import PlanStatus, Stop
-from planner.planning.candidate import Candidate, cut_short, greedy
+from planner.planning.candidate import Candidate, cut_short, greedy, of_solution
 from planner.planning.decision import (
     Decision,
     bound_of,
@@ -44,9 +44,15 @@ SMALL_CELLS, SMALL_PODS = 400, 48
 """Up to this many groups times nodes, and pods to decide about, all sequences are looked at."""
 
 
-def decide(problem: Problem, profile: Profile, report: Report) -> Decision:
-    """The best steps that were found, with what is proven about them."""
-    return _Deciding(problem, profile, report).run()
+def decide(
+    problem: Problem, profile: Profile, report: Report, *, counted: Profile | None = None
+) -> Decision:
+    """The best steps that were found, with what is proven about them.
+
+    Steps pass the filters of the profile. With --relax these are not all whose violations count:
+    then `counted` has the others as well.
+    """
+    return _Deciding(problem, profile, counted or profile, report).run()
 
 
 @dataclass
@@ -55,6 +61,7 @@ class _Deciding:
 
     problem: Problem
     profile: Profile
+    counted: Profile
     report: Report
     best: Candidate | None = None
     bound: Value | None = None
@@ -122,7 +129,7 @@ class _Deciding:
         """Keep the solution if an order leads to it and nothing better is known."""
         order = find_order(self.problem, solution.counts, self.profile)
         if isinstance(order, Order):
-            self._keep(Candidate(value_of(solution), order.steps, solution))
+            self._keep(of_solution(solution, order.steps))
             return
         self.cuts.append(solution.counts)
         if not isinstance(order, NoOrder):
@@ -133,7 +140,7 @@ class _Deciding:
         order = find_order(self.problem, first.counts, self.profile)
         if isinstance(order, Order):
             steps = cut_short(order.steps, self.problem.options.max_moves or 0)
-            self._keep(greedy(self.problem, self.profile, steps))
+            self._keep(greedy(self.problem, self.profile, self.counted, steps))
         self.bound = replace(bound_of(first), cost=0)
         if not is_huge(self.problem) and self.stopped != "interrupted":
             found = self._solve(self.problem)
@@ -141,7 +148,7 @@ class _Deciding:
                 self._try(found)
 
     def _keep(self, found: Candidate) -> None:
-        if self.best is None or found.value.key > self.best.value.key:
+        if self.best is None or found.key > self.best.key:
             self.best = found
 
     def _settled(self) -> bool:
@@ -186,7 +193,7 @@ class _Deciding:
         """A state that the weaker model allows may have an order, too; it is never cut off."""
         order = find_order(self.problem, weaker.counts, self.profile)
         if isinstance(order, Order):
-            self._keep(Candidate(value_of(weaker), order.steps, weaker))
+            self._keep(of_solution(weaker, order.steps))
 
     def _certified(self, value: Value) -> bool:
         """All placed, nothing broken, and no fewer moves than any plan needs."""
@@ -248,7 +255,7 @@ class _Deciding:
         if self.best is None:
             self._try_the_rules_alone()
         if self.best is None or not self.unordered:
-            self._keep(greedy(self.problem, self.profile))
+            self._keep(greedy(self.problem, self.profile, self.counted))
 
     def _try_the_rules_alone(self) -> None:
         """A state that is found without regard to the wishes may have an order."""
@@ -256,7 +263,7 @@ class _Deciding:
             found = by_rules(self.problem, report=self.report)
             order = find_order(self.problem, found.counts, self.profile)
             if isinstance(order, Order):
-                self._keep(Candidate(value_of(found), order.steps, found))
+                self._keep(of_solution(found, order.steps))
 
     # The end
 
@@ -267,7 +274,7 @@ class _Deciding:
         if best.solution is not None:
             objectives = objectives_of(best.solution, None if self.problem.options.relax else bound)
         else:
-            objectives = objectives_from(self.problem, best.value, bound)
+            objectives = objectives_from(self.problem, best.value, bound, best.broken)
         status = self._status(best)
         return Decision(
             status=status,
@@ -286,7 +293,7 @@ class _Deciding:
             return "feasible"
         if self.problem.options.relax and best.solution is not None:
             return "optimal" if best.solution.rules_proven else "feasible"
-        return "optimal"
+        return "feasible" if best.broken else "optimal"
 
     def _reason(self) -> Stop:
         if self.stopped is None and self.spent >= self.problem.options.time_limit:

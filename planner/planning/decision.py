@@ -85,10 +85,14 @@ def objectives_of(solution: Solution, bound: Value | None) -> tuple[Objective, .
     )
 
 
-def objectives_from(problem: Problem, value: Value, bound: Value) -> tuple[Objective, ...]:
+def objectives_from(
+    problem: Problem, value: Value, bound: Value, broken: int
+) -> tuple[Objective, ...]:
     """The levels of a plan that was found without the solver."""
     names = [f"placed {priority}" for priority in levels(problem)]
     rows: list[tuple[str, int, int]] = list(zip(names, value.placed, bound.placed, strict=True))
+    if problem.options.relax:
+        rows.append(("broken", broken, 0))
     if problem.options.rebalance:
         rows.append(("excess", value.violations, bound.violations))
     if problem.options.rebalance or problem.options.preempt:

@@ -68,7 +68,7 @@ def _problem(cluster: Cluster, options: SolveOptions, profile: Profile) -> Probl
 
 def _outcome(problem: Problem, profile: Profile, report: Report) -> Outcome:
     judged = relaxed(profile) if problem.options.relax else profile
-    decision = decide(problem, judged, report)
+    decision = decide(problem, judged, report, counted=profile)
     cluster = problem.cluster
     limits = allowances(cluster, problem.options.max_unavailable)
     waves, checked = _checked(problem, judged, decision, limits)

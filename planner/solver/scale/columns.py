@@ -17,7 +17,7 @@ from ortools.math_opt.python import mathopt  # type: ignore[import-untyped]  # s
 from planner.cluster.topology import IntArray
 from planner.solver.scale.bundles import UNIT
 from planner.solver.scale.prices import Market, Prices
-from planner.solver.scale.program import cost_of
+from planner.solver.scale.program import cost_of, serial
 from planner.solver.scale.task import Task
 from planner.solver.scale.work import Work
 
@@ -141,8 +141,8 @@ class Master:
         """Whole columns; limited by nodes of the search tree, which repeats exactly."""
         for variable in self.whole:
             variable.integer = True
-        parameters = mathopt.SolveParameters(node_limit=int(10 * effort))
-        result = mathopt.solve(self.model, mathopt.SolverType.HIGHS, params=parameters)
+        limits = serial(int(10 * effort))
+        result = mathopt.solve(self.model, mathopt.SolverType.HIGHS, params=limits)
         self.spent += cost_of(self.model, result)
         for variable in self.whole:
             variable.integer = False

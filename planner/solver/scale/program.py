@@ -193,15 +193,20 @@ def _model(matrix: Matrix, cost: IntArray, whole: BoolArray) -> mathopt.Model:
     return mathopt.Model.from_model_proto(proto_of(matrix, cost, whole))
 
 
+def serial(nodes: int) -> mathopt.SolveParameters:
+    """So many nodes in one thread: HiGHS's threads spin while they wait, and gain nothing here."""
+    limits = mathopt.SolveParameters(node_limit=nodes)
+    limits.highs.string_options["parallel"] = "off"
+    return limits
+
+
 def _minimise(model: mathopt.Model, stop: Stop, given: int) -> Optimum:
     """The search stops after a number of nodes of its tree, which repeats exactly.
 
     Nodes of a hard program can take much longer than others, so real time has an end as well.
     """
-    limits = mathopt.SolveParameters(
-        node_limit=max(1, int(NODES * stop.seconds / model.get_num_variables())),
-        time_limit=timedelta(seconds=1 + FUSE * stop.seconds),
-    )
+    limits = serial(max(1, int(NODES * stop.seconds / model.get_num_variables())))
+    limits.time_limit = timedelta(seconds=1 + FUSE * stop.seconds)
     if stop.target is not None:
         limits.highs.double_options["objective_target"] = stop.target - given + SAFE
     highs = mathopt.SolverType.HIGHS
