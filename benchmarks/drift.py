@@ -18,16 +18,16 @@ from typing import Literal
 
 import numpy as np
 
-from models.affinity import Affinity
-from models.meta import ObjectMeta, OwnerReference
-from models.node import HOSTNAME, ZONE, Node, NodeStatus
-from models.pod import Container, Pod, PodSpec
-from models.resources import ResourceRequirements
-from models.selectors import LabelSelector
-from models.topology_spread import TopologySpreadConstraint
 from planner.cluster import Cluster, build_cluster
 from planner.cluster.topology import IntArray
 from planner.sources.inventory import Inventory
+from planner_models.affinity import Affinity
+from planner_models.meta import ObjectMeta, OwnerReference
+from planner_models.node import HOSTNAME, ZONE, Node, NodeStatus
+from planner_models.pod import Container, Pod, PodSpec
+from planner_models.resources import ResourceRequirements
+from planner_models.selectors import LabelSelector
+from planner_models.topology_spread import TopologySpreadConstraint
 
 Drift = Literal["zone", "scale", "big"]
 DRIFTS: tuple[Drift, ...] = ("zone", "scale", "big")

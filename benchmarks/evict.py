@@ -18,20 +18,21 @@ from typing import Literal
 import numpy as np
 
 from benchmarks.case import Case, Measured, Stopwatch
-from models.meta import ObjectMeta, OwnerReference
-from models.node import HOSTNAME, ZONE, Node, NodeStatus
-from models.pod import Container, Pod, PodSpec
-from models.policy import PodDisruptionBudget
-from models.resources import ResourceRequirements
-from models.selectors import LabelSelector
-from models.topology_spread import TopologySpreadConstraint
 from planner.cluster import PENDING, Cluster, build_cluster
-from planner.evictions.baselines import SPREAD, default_policy
-from planner.evictions.rounds import run_rounds
-from planner.evictions.suggest import EvictOptions, find_evictions
+from planner.descheduler.baselines import SPREAD, default_policy
+from planner.descheduler.rounds import run_rounds
+from planner.evictions.suggest import find_evictions
+from planner.evictions.suggestion import EvictOptions
+from planner.replay import total
 from planner.scheduler.profile import default_profile
 from planner.sources.inventory import Inventory
-from planner.verify import total
+from planner_models.meta import ObjectMeta, OwnerReference
+from planner_models.node import HOSTNAME, ZONE, Node, NodeStatus
+from planner_models.pod import Container, Pod, PodSpec
+from planner_models.policy import PodDisruptionBudget
+from planner_models.resources import ResourceRequirements
+from planner_models.selectors import LabelSelector
+from planner_models.topology_spread import TopologySpreadConstraint
 
 Drift = Literal["zone", "scale", "random"]
 DRIFTS: tuple[Drift, ...] = ("zone", "scale", "random")

@@ -10,20 +10,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.case import Case, Measured, Stopwatch
-from models.diagnosis import Diagnosis
-from models.meta import OwnerReference
-from models.node import HOSTNAME, ZONE, Node
-from models.pod import Pod, PodSpec
 from planner.cluster import Cluster, build_cluster
-from planner.explain.confirm import is_minimal
-from planner.explain.conflict import minimal_conflicts
+from planner.explain.conflicts.confirm import is_minimal
+from planner.explain.conflicts.conflict import minimal_conflicts
 from planner.explain.diagnose import explain_pod
 from planner.explain.rules import rules_of
-from planner.explain.subject import subject_of
+from planner.explain.situation.subject import subject_of
 from planner.scheduler.cycle import Scheduler
+from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import default_profile
-from planner.scheduler.state import SchedulingState
 from planner.sources.inventory import Inventory
+from planner_models.diagnosis import Diagnosis
+from planner_models.meta import OwnerReference
+from planner_models.node import HOSTNAME, ZONE, Node
+from planner_models.pod import Pod, PodSpec
 
 ZONES = ("eu-1a", "eu-1b", "eu-1c")
 ML = {"key": "dedicated", "value": "ml", "effect": "NoSchedule"}

@@ -6,13 +6,13 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.case import Case, Measured, Stopwatch
-from models.fleet import ClusterResourcePlacement
-from models.member_cluster import MemberCluster
 from planner.fleet.measures import Measures
 from planner.fleet.measures import measure as levels_of
 from planner.fleet.optimum import find_optimum
 from planner.fleet.schedule import schedule
 from planner.fleet.setting import Setting, make_setting
+from planner_models.fleet import ClusterResourcePlacement
+from planner_models.member_cluster import MemberCluster
 
 SHARE = 5
 

@@ -72,9 +72,9 @@ def by_parser(path: Path) -> Counts:
 
 def by_pydantic(path: Path) -> Counts:
     """A model for every node's and every pod's metadata and specification."""
-    from models.meta import ObjectMeta
-    from models.node import Node
-    from models.pod import PodSpec
+    from planner_models.meta import ObjectMeta
+    from planner_models.node import Node
+    from planner_models.pod import PodSpec
 
     kinds = []
     for item in parse(path)["items"]:

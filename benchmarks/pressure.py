@@ -36,17 +36,17 @@ from statistics import median
 import numpy as np
 
 from benchmarks.case import Case, Measured
-from models.meta import ObjectMeta, OwnerReference
-from models.node import HOSTNAME, Node, NodeStatus
-from models.plan import Plan
-from models.pod import Container, Pod, PodSpec
-from models.resources import CPU, MEMORY, ResourceRequirements
 from planner.cluster import Cluster, build_cluster
-from planner.planning.plan import make_plan
+from planner.documents.plan import make_plan
 from planner.scheduler.profile import default_profile
 from planner.scheduler.simulate import simulate
 from planner.solver.options import SolveOptions
 from planner.sources.inventory import Inventory
+from planner_models.meta import ObjectMeta, OwnerReference
+from planner_models.node import HOSTNAME, Node, NodeStatus
+from planner_models.plan import Plan
+from planner_models.pod import Container, Pod, PodSpec
+from planner_models.resources import CPU, MEMORY, ResourceRequirements
 
 PODS_PER_NODE = (4, 8)
 PRIORITIES = (1, 2, 4)

@@ -16,9 +16,9 @@ from typing import Any
 from benchmarks.case import Case, Measured, Stopwatch
 from planner.cluster import Cluster, build_cluster
 from planner.scheduler.cycle import Scheduler
+from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import default_profile
 from planner.scheduler.simulate import Attempt, simulate
-from planner.scheduler.state import SchedulingState
 from planner.sources.load import load_documents
 from planner.sources.read import RawDocument
 

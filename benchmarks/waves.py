@@ -14,19 +14,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.case import Case, Measured, Stopwatch
-from models.meta import ObjectMeta, OwnerReference
-from models.node import HOSTNAME, Node, NodeStatus
-from models.pod import Container, Pod, PodSpec
-from models.policy import PodDisruptionBudget
-from models.resources import ResourceRequirements
 from planner.cluster import Cluster, build_cluster
-from planner.planning.budgets import Allowances, allowances
-from planner.planning.order import Order, find_order
-from planner.planning.waves import Waves, guess_waves
+from planner.disruption.budgets import Allowances, allowances
 from planner.scheduler.profile import default_profile
+from planner.sequences.order import Order, find_order
+from planner.sequences.waves import Waves, guess_waves
 from planner.solver.options import SolveOptions
 from planner.solver.problem import build_problem
 from planner.sources.inventory import Inventory
+from planner_models.meta import ObjectMeta, OwnerReference
+from planner_models.node import HOSTNAME, Node, NodeStatus
+from planner_models.pod import Container, Pod, PodSpec
+from planner_models.policy import PodDisruptionBudget
+from planner_models.resources import ResourceRequirements
 
 PODS_PER_NODE = 10
 REPLICAS = 20

@@ -13,10 +13,10 @@ from typing import Any
 
 import typer
 
-from models.documents import DOCUMENTS, json_schema
 from planner.cli.app import COMMANDS, application
 from planner.report.ci.rules import RULES
 from planner.report.markdown import escape
+from planner_models.documents import DOCUMENTS, json_schema
 
 FOLDER = Path(__file__).parent / "reference"
 GENERATED = "<!-- Written by `make docs`; changes here are lost. -->"

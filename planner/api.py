@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
-    from models.descheduler_policy import DeschedulerPolicy
-    from models.evictions import EvictionPlan
-    from models.fleet import Placement
-    from models.fleet_decision import FleetDecision
-    from models.plan import Plan
-    from models.simulation import Simulation
     from planner.cluster import Cluster
-    from planner.evictions.suggest import EvictOptions
+    from planner.evictions.suggestion import EvictOptions
     from planner.scheduler.profile import Profile
     from planner.solver.options import SolveOptions
     from planner.solver.search import Report
     from planner.sources.inventory import Inventory
+    from planner_models.descheduler_policy import DeschedulerPolicy
+    from planner_models.evictions import EvictionPlan
+    from planner_models.fleet import Placement
+    from planner_models.fleet_decision import FleetDecision
+    from planner_models.plan import Plan
+    from planner_models.simulation import Simulation
 
 
 def load(paths: Sequence[str], stdin: BinaryIO | None = None) -> Cluster:
@@ -37,7 +37,7 @@ def simulate(
     sampling: bool = False,
 ) -> Simulation:
     """What kube-scheduler would do with the pending pods; the default profile if none is given."""
-    from planner.report.simulation import SimulationOptions, simulation_of
+    from planner.documents.simulation import SimulationOptions, simulation_of
 
     options = SimulationOptions(seed=seed, preempt=preempt, sampling=sampling)
     document, _ = simulation_of(cluster, profiles, options)
@@ -51,7 +51,7 @@ def solve(
     progress: Report | None = None,
 ) -> Plan:
     """Where pods should go and in which steps; every step is checked by the scheduler's filters."""
-    from planner.planning.plan import make_plan
+    from planner.documents.plan import make_plan
     from planner.scheduler.profile import default_profile
     from planner.solver.options import SolveOptions
 
@@ -67,11 +67,12 @@ def evict(
     progress: Report | None = None,
 ) -> EvictionPlan:
     """The fewest evictions after which kube-scheduler itself repairs what is broken."""
-    from planner.evictions.suggest import EvictOptions, suggest
+    from planner.documents.eviction_plan import make_eviction_plan
+    from planner.evictions.suggestion import EvictOptions
     from planner.scheduler.profile import default_profile
 
     chosen, judged = options or EvictOptions(), profile or default_profile()
-    return suggest(cluster, chosen, judged, policies=policies, progress=progress)
+    return make_eviction_plan(cluster, chosen, judged, policies=policies, progress=progress)
 
 
 def load_fleet(paths: Sequence[str], stdin: BinaryIO | None = None) -> Inventory:

@@ -17,7 +17,7 @@ from typing import TextIO
 
 import typer
 
-from planner.report.blocks import visible
+from planner.report.text.blocks import visible
 from planner.solver.interrupts import INTERRUPTED
 from planner.sources.errors import SourceError
 

@@ -14,18 +14,18 @@ from planner.cli.options import Example, Filenames, PlanFormat, ReportFile, Verb
 from planner.cli.session import Session
 from planner.cli.simulate import IgnoredPlugins, SchedulerConfig
 from planner.cli.solve import MaxUnavailable, default_profile_of
-from planner.report.formats import Output, PlanOutput
+from planner.report.text.formats import Output, PlanOutput
 from planner.solver.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
-    from models.descheduler_policy import DeschedulerPolicy
-    from models.evictions import EvictionPlan
     from planner.cluster import Cluster
     from planner.evictions.goals import Goal
-    from planner.evictions.suggest import EvictOptions
+    from planner.evictions.suggestion import EvictOptions
     from planner.report.emit import Origin
     from planner.scheduler.profile import Profile
     from planner.sources.inventory import Inventory
+    from planner_models.descheduler_policy import DeschedulerPolicy
+    from planner_models.evictions import EvictionPlan
 
 NEGATIVE = 3
 MOST_SEEDS = 10_000
@@ -151,9 +151,9 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
     from planner.cli.scheduler_config import read_filtering_profiles
     from planner.cluster import build_cluster
     from planner.cluster.movability import MovePolicy
+    from planner.descheduler.strategies.limits import Limits
     from planner.evictions.protection import Protection
-    from planner.evictions.strategies.limits import Limits
-    from planner.evictions.suggest import EvictOptions
+    from planner.evictions.suggestion import EvictOptions
     from planner.report.emit import Origin
     from planner.sources.load import load_paths
 
@@ -207,8 +207,9 @@ def _document(
     file: str | None,
 ) -> EvictionPlan:
     from planner.cli.progress import ProgressLine
-    from planner.evictions.like_descheduler import descheduler_plan
-    from planner.evictions.suggest import find_evictions, suggest
+    from planner.documents.eviction_plan import make_eviction_plan
+    from planner.documents.like_descheduler import descheduler_plan
+    from planner.evictions.suggest import find_evictions
 
     with ProgressLine(sys.stderr) as progress:
         if like:
@@ -216,7 +217,7 @@ def _document(
             name = "usual policy" if policy is None else (file or "policy")
             return descheduler_plan(cluster, policy, name, ours)
         policies = () if policy is None else (policy,)
-        return suggest(cluster, options, profile, policies=policies, progress=progress)
+        return make_eviction_plan(cluster, options, profile, policies=policies, progress=progress)
 
 
 def _goals(cluster: Cluster, words: list[str]) -> tuple[tuple[Goal, ...], tuple[int, ...]]:
@@ -244,7 +245,7 @@ def _goals(cluster: Cluster, words: list[str]) -> tuple[tuple[Goal, ...], tuple[
 
 def _priority(cluster: Cluster, text: str | None) -> int | None:
     """A number, or the value of a PriorityClass of the input."""
-    from models.workload import SYSTEM_PRIORITY_CLASSES
+    from planner_models.workload import SYSTEM_PRIORITY_CLASSES
 
     if text is None:
         return None
@@ -294,9 +295,9 @@ def _only(document: EvictionPlan, wave: int | None) -> EvictionPlan:
 
 
 def _write(document: EvictionPlan, output: PlanOutput, origin: Origin) -> None:
-    from planner.report import evict_table
     from planner.report.emit import emit
-    from planner.report.evict_script import eviction_objects, eviction_script
+    from planner.report.scripts import eviction_objects, eviction_script
+    from planner.report.tables import evict_table
 
     match output:
         case PlanOutput.SCRIPT:

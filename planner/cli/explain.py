@@ -13,14 +13,14 @@ from planner.cli.input import input_paths, require_nodes
 from planner.cli.options import Example, Filenames, OutputFormat, ReportFile, Verbose
 from planner.cli.session import Session
 from planner.cli.simulate import IgnoredPlugins, Namespace, SchedulerConfig
-from planner.report.formats import Output
+from planner.report.text.formats import Output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from models.diagnosis import Diagnosis, RepairKind
     from planner.cluster import Cluster
     from planner.scheduler.profile import Profile
+    from planner_models.diagnosis import Diagnosis, RepairKind
 
 NEGATIVE = 3
 MOST_COST = 1_000_000
@@ -112,9 +112,9 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
     from planner.cluster.movability import MovePolicy
     from planner.explain.diagnose import ExplainOptions
     from planner.explain.many import explain_pods, explain_workloads
-    from planner.explain.rearrange import Limits
-    from planner.report import explain_table
+    from planner.explain.room.rearrange import Limits
     from planner.report.emit import Origin, emit
+    from planner.report.tables import explain_table
     from planner.sources.load import load_paths
 
     costs = _costs(cost or ())

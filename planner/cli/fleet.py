@@ -11,12 +11,12 @@ from planner.cli.errors import UsageError, quiet_when_nobody_reads
 from planner.cli.input import input_paths
 from planner.cli.options import Example, Filenames, OutputFormat, ReportFile, Verbose
 from planner.cli.session import Session
-from planner.report.formats import Output
+from planner.report.text.formats import Output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from models.fleet_decision import FleetDecision
+    from planner_models.fleet_decision import FleetDecision
 
 NEGATIVE = 3
 UNDECIDED = 4
@@ -73,11 +73,11 @@ def fleet(  # noqa: PLR0913, PLR0917 - the options of the command
     paths = input_paths(
         context.command_path, filenames, example, sys.stdin.isatty(), "fleet-walkthrough"
     )
-    from models.fleet_decision import FleetDecisionList
     from planner import api
     from planner.cli.placements import find_placements, require_fleet
-    from planner.report import fleet_table
     from planner.report.emit import Origin, emit
+    from planner.report.tables import fleet_table
+    from planner_models.fleet_decision import FleetDecisionList
 
     at = _seconds(now)
     inventory = api.load_fleet(paths)
@@ -102,7 +102,7 @@ def fleet(  # noqa: PLR0913, PLR0917 - the options of the command
 
 
 def _seconds(text: str | None) -> int | None:
-    from models.meta import parse_time
+    from planner_models.meta import parse_time
 
     try:
         return None if text is None else parse_time(text)

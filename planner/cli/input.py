@@ -56,7 +56,7 @@ def require_nodes(cluster: Cluster) -> None:
     """For commands that place pods: without nodes there is nothing to say about any of them."""
     if cluster.nodes:
         return
-    from planner.report.wording import count_of
+    from planner.words import count_of
 
     workloads = {ref for ref in cluster.workloads if ref.kind != "Pod"}
     kinds = sorted({ref.kind for ref in workloads})

@@ -10,7 +10,7 @@ import typer
 from planner.cli.errors import UsageError, quiet_when_nobody_reads
 from planner.cli.input import read_cluster
 from planner.cli.options import Example, Filenames, OutputFormat, Verbose
-from planner.report.formats import Output
+from planner.report.text.formats import Output
 
 DRAWN = (Output.TABLE, Output.WIDE)
 
@@ -41,10 +41,10 @@ def inspect(
             help="-o markdown has a graph of its own; -o json holds what is counted",
         )
     cluster = read_cluster(context, filenames, example)
-    from planner.report import inspect_table
-    from planner.report.cluster_map import MapTexts
+    from planner.documents.inspection import inspect_cluster
     from planner.report.emit import Origin, emit
-    from planner.report.inspection import inspect_cluster
+    from planner.report.tables import inspect_table
+    from planner.report.tables.cluster_map import MapTexts
 
     texts = MapTexts(cluster) if drawn else inspect_table
     origin = Origin("planner inspect", filenames or (), cluster)

@@ -12,8 +12,8 @@ import typer
 
 from planner.cli.session import Session
 from planner.examples import examples, fleets
-from planner.report.files import check_writable
-from planner.report.formats import Output, PlanOutput
+from planner.report.text.files import check_writable
+from planner.report.text.formats import Output, PlanOutput
 
 LIST = "list"
 

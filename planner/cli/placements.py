@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from models.fleet import ClusterResourcePlacement, Placement, ResourcePlacement
 from planner.cli.errors import UsageError
 from planner.fleet.fleet import placements
 from planner.sources.errors import SourceError
 from planner.sources.inventory import Inventory
+from planner_models.fleet import ClusterResourcePlacement, Placement, ResourcePlacement
 
 KINDS = {
     ClusterResourcePlacement: ("crp", "clusterresourceplacement", "clusterresourceplacements"),

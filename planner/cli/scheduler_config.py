@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 from planner.sources.errors import SourceError
 
 if TYPE_CHECKING:
-    from models.scheduler_config import KubeSchedulerConfiguration
-    from models.scheduler_refusals import UnsupportedConfigurationError
     from planner.scheduler.profile import Profile
     from planner.sources.inventory import Inventory
+    from planner_models.scheduler_config import KubeSchedulerConfiguration
+    from planner_models.scheduler_refusals import UnsupportedConfigurationError
 
 
 def read_profiles(
     inventory: Inventory, file: str | None, ignored: Sequence[str]
 ) -> tuple[Profile, ...]:
     """The profiles that pods may name; a file of its own wins over what the input holds."""
-    from models.scheduler_profile import resolve_profiles
-    from models.scheduler_refusals import UnsupportedConfigurationError
     from planner.scheduler.profile import build_profile, default_profile
+    from planner_models.scheduler_profile import resolve_profiles
+    from planner_models.scheduler_refusals import UnsupportedConfigurationError
 
     configuration = _configuration(inventory, file)
     if configuration is None:

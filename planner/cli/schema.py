@@ -21,7 +21,7 @@ def schema(
     verbose: Verbose = False,
 ) -> int:
     """Print the JSON Schema of a document, or name the kinds."""
-    from models.documents import DOCUMENTS
+    from planner_models.documents import DOCUMENTS
 
     kinds = list(DOCUMENTS)
     text = "\n".join(kinds) if kind is None else _schema_text(_known(kind, kinds))
@@ -31,7 +31,7 @@ def schema(
 
 
 def _schema_text(kind: str) -> str:
-    from models.documents import json_schema
+    from planner_models.documents import json_schema
 
     return json.dumps(json_schema(kind), indent=2)
 

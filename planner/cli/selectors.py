@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from models.selectors import LabelOperator, LabelSelector, LabelSelectorRequirement
 from planner.cli.errors import UsageError
+from planner_models.selectors import LabelOperator, LabelSelector, LabelSelectorRequirement
 
 _SET = re.compile(r"(?P<key>\S+)\s+(?P<operator>in|notin)\s*\((?P<values>[^()]*)\)")
 _EQUAL = re.compile(r"(?P<key>[^\s=!]+)\s*(?P<operator>==|=|!=)\s*(?P<value>[^\s=!]*)")

@@ -12,7 +12,7 @@ from planner.cli.errors import quiet_when_nobody_reads
 from planner.cli.input import input_paths, require_nodes
 from planner.cli.options import Example, Filenames, OutputFormat, ReportFile, Verbose
 from planner.cli.session import Session
-from planner.report.formats import Output
+from planner.report.text.formats import Output
 
 if TYPE_CHECKING:
     from planner.cluster import Cluster
@@ -139,10 +139,10 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of the command
     from planner.cli.scheduler_config import read_profiles
     from planner.cli.targets import find_pods
     from planner.cluster import build_cluster
-    from planner.report import simulation_table
+    from planner.documents.simulation import SimulationOptions, simulation_of
     from planner.report.cluster_file import write_cluster
     from planner.report.emit import Origin, emit
-    from planner.report.simulation import SimulationOptions, simulation_of
+    from planner.report.tables import simulation_table
     from planner.sources.load import load_documents, load_paths
     from planner.sources.read import read_paths
 

@@ -13,14 +13,14 @@ from planner.cli.input import input_paths, require_nodes
 from planner.cli.options import Example, Filenames, PlanFormat, ReportFile, Verbose
 from planner.cli.session import Session
 from planner.cli.simulate import IgnoredPlugins, SchedulerConfig
-from planner.report.formats import Output, PlanOutput
+from planner.report.text.formats import Output, PlanOutput
 from planner.solver.interrupts import INTERRUPTED
 
 if TYPE_CHECKING:
-    from models.plan import Plan
     from planner.cluster import Cluster
     from planner.scheduler.profile import Profile
     from planner.solver.options import SolveOptions
+    from planner_models.plan import Plan
 
 NEGATIVE = 3
 UNDECIDED = 4
@@ -180,8 +180,8 @@ def solve(  # noqa: PLR0913, PLR0917 - the options of the command
     )
     paths = input_paths(context.command_path, filenames, example, sys.stdin.isatty())
     cluster, plan = _plan(context, paths, options, scheduler_config, ignored or [])
-    from planner.report import plan_table
     from planner.report.emit import Origin, emit
+    from planner.report.tables import plan_table
 
     if report is not None:
         from planner.report.html.render import write_report
@@ -190,7 +190,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the options of the command
         write_report(report, solve_page(cluster, plan))
     with quiet_when_nobody_reads():
         if output is PlanOutput.SCRIPT:
-            from planner.report.evict_script import plan_script
+            from planner.report.scripts import plan_script
 
             sys.stdout.write(plan_script(plan))
         else:
@@ -230,7 +230,7 @@ def _plan(
     from planner.cli.progress import ProgressLine
     from planner.cli.scheduler_config import read_filtering_profiles
     from planner.cluster import build_cluster
-    from planner.planning.plan import make_plan
+    from planner.documents.plan import make_plan
     from planner.sources.load import load_paths
 
     session = context.obj if isinstance(context.obj, Session) else Session()
@@ -247,8 +247,8 @@ def _plan(
 
 def default_profile_of(profiles: tuple[Profile, ...]) -> Profile:
     """The profile of pods that name no scheduler; pods of other schedulers are left aside."""
-    from models.pod import DEFAULT_SCHEDULER
     from planner.sources.errors import SourceError
+    from planner_models.pod import DEFAULT_SCHEDULER
 
     for profile in profiles:
         if profile.resolved.scheduler_name == DEFAULT_SCHEDULER:

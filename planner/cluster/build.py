@@ -6,10 +6,6 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from models.node import Node
-from models.pod import Pod
-from models.selectors import LabelSelector
-from models.workload import Controller, ReplicaSet, StatefulSet
 from planner.cluster.groups import group_pods, visible_keys
 from planner.cluster.notices import cluster_notices
 from planner.cluster.owners import Owners
@@ -19,6 +15,10 @@ from planner.cluster.storage import Storage
 from planner.cluster.topology import IntArray
 from planner.sources.inventory import Inventory
 from planner.sources.load import no_garbage_collection
+from planner_models.node import Node
+from planner_models.pod import Pod
+from planner_models.selectors import LabelSelector
+from planner_models.workload import Controller, ReplicaSet, StatefulSet
 
 NAME_LABEL = "kubernetes.io/metadata.name"
 

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.affinity import PodAffinity
-from models.meta import OwnerReference
-from models.pod import Pod, PodSpec
-from models.selectors import LabelSelector
-from models.volume import Volume
 from planner.cluster.topology import IntArray
+from planner_models.affinity import PodAffinity
+from planner_models.meta import OwnerReference
+from planner_models.pod import Pod, PodSpec
+from planner_models.selectors import LabelSelector
+from planner_models.volume import Volume
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.affinity import PodAffinityTerm
-from models.selectors import LabelSelector
 from planner.cluster.groups import PodGroup
 from planner.cluster.topology import IntArray
+from planner_models.affinity import PodAffinityTerm
+from planner_models.selectors import LabelSelector
 
 
 class GroupIndex:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from models.pod import Pod
-from models.workload import SYSTEM_CRITICAL_PRIORITY
+from planner_models.pod import Pod
+from planner_models.workload import SYSTEM_CRITICAL_PRIORITY
 
 MIRROR = "kubernetes.io/config.mirror"
 PREFER_NO_EVICTION = "descheduler.alpha.kubernetes.io/prefer-no-eviction"

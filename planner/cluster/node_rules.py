@@ -12,12 +12,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from models.node import UNSCHEDULABLE_TAINT
-from models.pod import PodSpec
-from models.selectors import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
-from models.taints import HARD_EFFECTS, Taint, Toleration, first_untolerated
 from planner.cluster.snapshot import Cluster
 from planner.cluster.topology import IntArray
+from planner_models.node import UNSCHEDULABLE_TAINT
+from planner_models.pod import PodSpec
+from planner_models.selectors import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from planner_models.taints import HARD_EFFECTS, Taint, Toleration, first_untolerated
 
 BoolArray: TypeAlias = NDArray[np.bool_]
 

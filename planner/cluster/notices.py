@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from models.node import HOSTNAME, Node
-from models.notice import Notice
-from models.pod import DEFAULT_SCHEDULER, Pod
 from planner.cluster.snapshot import ELSEWHERE, PENDING
 from planner.cluster.topology import IntArray
 from planner.sources.inventory import Inventory, counted, name_some
+from planner_models.node import HOSTNAME, Node
+from planner_models.notice import Notice
+from planner_models.pod import DEFAULT_SCHEDULER, Pod
 
 
 def cluster_notices(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from models.pod import Pod
-from models.workload import HASH_LABEL, Controller, DaemonSet, Job
+from planner_models.pod import Pod
+from planner_models.workload import HASH_LABEL, Controller, DaemonSet, Job
 
 SHORT = {
     "Deployment": "deploy",

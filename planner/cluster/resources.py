@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from models.node import Node
-from models.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from planner.cluster.groups import PodGroup
 from planner.cluster.topology import IntArray
+from planner_models.node import Node
+from planner_models.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 
 STANDARD = (CPU, MEMORY, EPHEMERAL_STORAGE, PODS)
 LIMIT = 2**62 - 1

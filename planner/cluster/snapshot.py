@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.node import Node
-from models.notice import Notice
-from models.pod import Pod
-from models.policy import PodDisruptionBudget
-from models.selectors import LabelSelector
-from models.workload import Service
 from planner.cluster.groups import PodGroup
 from planner.cluster.matching import GroupIndex
 from planner.cluster.owners import Owners, WorkloadRef
 from planner.cluster.resources import ResourceTable, sum_by
 from planner.cluster.storage import Storage
 from planner.cluster.topology import IntArray, Topology, topology_of
+from planner_models.node import Node
+from planner_models.notice import Notice
+from planner_models.pod import Pod
+from planner_models.policy import PodDisruptionBudget
+from planner_models.selectors import LabelSelector
+from planner_models.workload import Service
 
 PENDING = -1
 ELSEWHERE = -2

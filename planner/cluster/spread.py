@@ -15,13 +15,13 @@ from functools import cached_property
 
 import numpy as np
 
-from models.selectors import LabelSelector, with_match_label_keys
-from models.topology_spread import TopologySpreadConstraint
 from planner.cluster.groups import PodGroup
 from planner.cluster.matching import GroupIndex
 from planner.cluster.node_rules import BoolArray, NodeRules
 from planner.cluster.snapshot import PENDING, Cluster
 from planner.cluster.topology import IntArray, Topology
+from planner_models.selectors import LabelSelector, with_match_label_keys
+from planner_models.topology_spread import TopologySpreadConstraint
 
 _NONE: IntArray = np.empty(0, np.int64)
 _NONE.flags.writeable = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from models.volume import (
+from planner_models.volume import (
     CSIDriver,
     CSINode,
     CSIStorageCapacity,

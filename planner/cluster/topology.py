@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models.node import Node
+from planner_models.node import Node
 
 IntArray = NDArray[np.int64]
 NO_DOMAIN = -1

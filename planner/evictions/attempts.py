@@ -11,12 +11,12 @@ import numpy as np
 
 from planner.cluster import PENDING
 from planner.cluster.topology import IntArray
+from planner.disruption.budgets import Allowances
 from planner.evictions.goals import Aim
-from planner.evictions.trial import Choices, Manner, Trial, TrialRun, WavePlan
-from planner.planning.budgets import Allowances
+from planner.replay.trial import Choices, Manner, Trial, TrialRun, WavePlan
+from planner.replay.violations import total, violations
 from planner.scheduler.profile import Profile
 from planner.solver.search import Progress, Report, silent
-from planner.verify.violations import total, violations
 
 USUAL_SEEDS = 20
 FEW = 3

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.node import HOSTNAME
 from planner.cluster import Cluster
 from planner.cluster.spread import SpreadConstraint, counted_pods, domain_counts, hard_constraints
 from planner.evictions.goals import DRAIN
-from planner.verify.violations import Violation
+from planner.replay.violations import Violation
+from planner_models.node import HOSTNAME
 
 
 @dataclass(frozen=True)

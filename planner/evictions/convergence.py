@@ -17,8 +17,8 @@ import numpy as np
 
 from planner.evictions.attempts import EXAMPLES, Attempts, Tried
 from planner.evictions.one_by_one import OneByOne, Targets, targets_of
-from planner.evictions.trial import TrialRun, WavePlan
-from planner.verify.steps import Step
+from planner.replay.steps import Step
+from planner.replay.trial import TrialRun, WavePlan
 
 LESSONS = 4
 """How often nodes are added to the cordons before another way is tried."""

@@ -14,11 +14,11 @@ import numpy as np
 
 from planner.cluster import PENDING, Cluster
 from planner.cluster.topology import IntArray
+from planner.disruption.budgets import Allowances
 from planner.evictions.goals import Aim
-from planner.evictions.trial import Manner, Trial, WavePlan
-from planner.planning.budgets import Allowances
+from planner.replay.trial import Manner, Trial, WavePlan
+from planner.replay.violations import total, violations
 from planner.scheduler.profile import Profile
-from planner.verify.violations import total, violations
 
 CANDIDATES = 6
 """So many pods of the fullest node are tried, the largest first."""

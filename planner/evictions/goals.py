@@ -14,15 +14,15 @@ from typing import Literal
 
 import numpy as np
 
-from models.node import Node
-from models.pod import PodSpec
-from models.taints import Taint
 from planner.cluster import PENDING, Cluster
 from planner.cluster.movability import immovable
-from planner.evictions.trial import Manner, Trial, WavePlan
-from planner.planning.budgets import allowances
+from planner.disruption.budgets import allowances
+from planner.replay.trial import Manner, Trial, WavePlan
+from planner.replay.verify import cordoned_node
 from planner.scheduler.profile import Profile
-from planner.verify.replay import cordoned_node
+from planner_models.node import Node
+from planner_models.pod import PodSpec
+from planner_models.taints import Taint
 
 Goal = Literal["spread", "soft", "utilization", "consolidate"]
 GOALS: tuple[Goal, ...] = ("spread", "soft", "utilization", "consolidate")

@@ -13,10 +13,10 @@ from dataclasses import replace
 
 from planner.cluster import PENDING
 from planner.evictions.attempts import EXAMPLES, FEW, Attempts, Tried
-from planner.evictions.trial import Manner, TrialRun, WavePlan
+from planner.replay.steps import Step
+from planner.replay.trial import Manner, TrialRun, WavePlan
 from planner.scheduler.cycle import Scheduler
-from planner.scheduler.state import SchedulingState
-from planner.verify.steps import Step
+from planner.scheduler.framework.state import SchedulingState
 
 SPARED = 25
 """How often another wave gets its cordons back before all of them do."""

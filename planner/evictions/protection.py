@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from models.pod import DEFAULT_SCHEDULER
 from planner.cluster import Cluster
 from planner.cluster.movability import DEFAULT_POLICY, WHY, MovePolicy, immovable
-from planner.planning.budgets import Allowances
+from planner.disruption.budgets import Allowances
+from planner_models.pod import DEFAULT_SCHEDULER
 
 TWO_BUDGETS = "two PodDisruptionBudgets select it, so the Eviction API refuses"
 

@@ -9,8 +9,8 @@ import numpy as np
 from planner.cluster import Cluster
 from planner.cluster.topology import IntArray
 from planner.evictions.attempts import Attempts
-from planner.evictions.trial import Manner, Trial, WavePlan
-from planner.planning.document import Outcome
+from planner.replay.trial import Manner, Trial, WavePlan
+from planner.sequences.outcome import PlanOutcome
 
 SEEDS = 4
 """So many seeds say how far it gets: every wave costs a plan."""
@@ -20,7 +20,7 @@ WAVES = 8
 class Replanning:
     """`plan` makes a plan for the wanted cluster as it is then."""
 
-    def __init__(self, attempts: Attempts, plan: Callable[[Cluster], Outcome]) -> None:
+    def __init__(self, attempts: Attempts, plan: Callable[[Cluster], PlanOutcome]) -> None:
         self._attempts = attempts
         self._plan = plan
         self._plans: dict[bytes, tuple[WavePlan, ...]] = {}
@@ -55,7 +55,7 @@ class Replanning:
         return self._plans[key]
 
 
-def _with_cordons(cluster: Cluster, node_of: IntArray, outcome: Outcome) -> Iterator[WavePlan]:
+def _with_cordons(cluster: Cluster, node_of: IntArray, outcome: PlanOutcome) -> Iterator[WavePlan]:
     for wave in outcome.waves.waves:
         pods = tuple(step.pod for step in wave if step.action in ("evict", "move"))
         wanted = {step.node for step in wave if step.action in ("move", "place")}

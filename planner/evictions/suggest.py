@@ -11,33 +11,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from models.descheduler_policy import DeschedulerPolicy
-from models.evictions import EvictionPlan
 from planner.cluster import PENDING, Cluster
+from planner.disruption.budgets import allowances
 from planner.evictions.attempts import USUAL_SEEDS, Attempts, Target, Tried
-from planner.evictions.baselines import baselines
 from planner.evictions.convergence import Convergence, departures
-from planner.evictions.document import Suggestion, eviction_plan
 from planner.evictions.evenness import even_out
-from planner.evictions.goals import Aim, Goal, aim_of, nodes_to_empty
-from planner.evictions.protection import Protection, protected
+from planner.evictions.goals import Aim, aim_of, nodes_to_empty
+from planner.evictions.protection import protected
 from planner.evictions.replanning import Replanning
-from planner.evictions.strategies.limits import NO_LIMITS, Limits
-from planner.evictions.trial import Manner, Trial, WavePlan
-from planner.planning.budgets import allowances
-from planner.planning.document import Outcome
-from planner.planning.hops import other_orders
-from planner.planning.plan import plan_outcome
+from planner.evictions.suggestion import EvictOptions, Suggestion
+from planner.replay import Step, total
+from planner.replay.trial import Manner, Trial, WavePlan
 from planner.scheduler.profile import Profile
+from planner.sequences.hops import other_orders
+from planner.sequences.outcome import PlanOutcome
+from planner.sequences.plan import plan_outcome
 from planner.solver.options import SolveOptions
 from planner.solver.search import Report, silent
-from planner.verify import Step, total
 
 TRIAL_WORK = 30_000_000
 """Evictions times nodes that are simulated without being asked to: some ten seconds."""
@@ -47,40 +43,10 @@ LIMIT_ROUNDS = 20
 """How often a plan is made anew because it takes too many pods from one node or namespace."""
 
 
-@dataclass(frozen=True)
-class EvictOptions:
-    """The switches of `planner evict`; `nodes` are to be emptied.
-
-    Without `seeds` 20 are tried, fewer where so many evictions on so many nodes take too long.
-    """
-
-    goals: tuple[Goal, ...] = ("spread",)
-    nodes: tuple[int, ...] = ()
-    protection: Protection = field(default_factory=Protection)
-    limits: Limits = NO_LIMITS
-    seeds: int | None = None
-    max_unavailable: int | None = None
-    time_limit: float = 60.0
-
-
-def suggest(
-    cluster: Cluster,
-    options: EvictOptions,
-    profile: Profile,
-    *,
-    policies: Sequence[DeschedulerPolicy] = (),
-    progress: Report | None = None,
-) -> EvictionPlan:
-    """The fewest evictions after which kube-scheduler itself reaches the goals."""
-    found = find_evictions(cluster, options, profile, progress)
-    compared = tuple(baselines(cluster, profile, policies, progress or silent))
-    return eviction_plan(replace(found, baselines=compared))
-
-
 def find_evictions(
     cluster: Cluster, options: EvictOptions, profile: Profile, progress: Report | None = None
 ) -> Suggestion:
-    """The suggestion without the comparison."""
+    """The fewest evictions after which kube-scheduler itself reaches the goals."""
     return _Suggesting(cluster, options, profile, progress or silent).run()
 
 
@@ -165,7 +131,9 @@ class _Suggesting:
 
     # The plan
 
-    def _plan(self, aim: Aim, wanted: Cluster, spared: frozenset[int], **change: Any) -> Outcome:
+    def _plan(
+        self, aim: Aim, wanted: Cluster, spared: frozenset[int], **change: Any
+    ) -> PlanOutcome:
         if not aim.widely:
             elsewhere = ~np.isin(wanted.node_of, aim.drained)
             spared |= frozenset(np.flatnonzero(elsewhere).tolist())
@@ -181,7 +149,7 @@ class _Suggesting:
         )
         return plan_outcome(wanted, replace(options, **change), self._profile, self._report)
 
-    def _within_limits(self, aim: Aim) -> Outcome:
+    def _within_limits(self, aim: Aim) -> PlanOutcome:
         """Pods beyond the limits of a node or a namespace are spared, and the rest planned anew."""
         spared = frozenset(self._protected)
         outcome = self._plan(aim, aim.wanted, spared)
@@ -193,12 +161,12 @@ class _Suggesting:
             outcome = self._plan(aim, aim.wanted, spared)
         return self._plan(aim, aim.wanted, frozenset(range(len(aim.real.pods))))
 
-    def _other_orders(self, outcome: Outcome) -> Iterator[tuple[Step, ...]]:
+    def _other_orders(self, outcome: PlanOutcome) -> Iterator[tuple[Step, ...]]:
         """The same moves with another pod waiting, where some wait for each other in a circle."""
         steps = outcome.decision.steps
         return other_orders(outcome.before, steps, self._profile, self._budgets)
 
-    def _other_plans(self, aim: Aim, first: Outcome) -> Iterator[Outcome]:
+    def _other_plans(self, aim: Aim, first: PlanOutcome) -> Iterator[PlanOutcome]:
         """Plans that are as good and may be easier to carry out: evener, or drawn otherwise."""
         limits = self._options.limits
         if limits.per_node is not None or limits.per_namespace is not None:
@@ -229,7 +197,7 @@ class _Suggesting:
         return found if found.converges or not tried.converges else tried
 
 
-def _target(outcome: Outcome) -> Target:
+def _target(outcome: PlanOutcome) -> Target:
     waiting = int(np.count_nonzero(outcome.after.node_of == PENDING))
     return Target(total(outcome.final.remaining), waiting)
 

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from models.diagnosis import (
+from planner.cluster.owners import WorkloadRef
+from planner.explain.conflicts.facts import Demands
+from planner.explain.repairs import Case, repairs_for
+from planner.explain.repairs.commands import scale_command
+from planner.explain.room.moves import rearranged
+from planner.explain.room.rearrange import Room
+from planner.explain.rules import rules_of
+from planner.explain.rules.node_resources_fit import CapacityRule
+from planner.explain.situation.queue_order import Turn, place_in_turn
+from planner.explain.situation.subject import Subject
+from planner.words import amount, conjoined, count_of, resource_word
+from planner_models.diagnosis import (
     Change,
     Counting,
     Diagnosis,
@@ -16,17 +27,6 @@ from models.diagnosis import (
     Verdict,
     WorkloadShare,
 )
-from planner.cluster.owners import WorkloadRef
-from planner.explain.batches.facts import Demands
-from planner.explain.greedy import Turn, place_in_turn
-from planner.explain.moves import rearranged
-from planner.explain.rearrange import Room
-from planner.explain.repairs import Case, repairs_for
-from planner.explain.repairs.commands import scale_command
-from planner.explain.rules import rules_of
-from planner.explain.rules.node_resources_fit import CapacityRule
-from planner.explain.subject import Subject
-from planner.explain.words import amount, conjoined, count_of, resource_word
 
 if TYPE_CHECKING:
     from planner.explain.many import Explainer
@@ -39,7 +39,7 @@ MOST_SHARES = 12
 
 def compete(explainer: Explainer, pods: Sequence[int], turn: Turn, room: Room) -> Diagnosis:
     """Why not all of them fit, who gets what, and what would let all run."""
-    from planner.explain.batches.conflicts import conflicts_of, most_of
+    from planner.explain.conflicts.batches import conflicts_of, most_of
 
     demands = explainer.by_workload(pods)
     left = turn.subject(explainer.subject(pods[0]))
@@ -79,7 +79,7 @@ def compete(explainer: Explainer, pods: Sequence[int], turn: Turn, room: Room) -
 
 
 def _fits(explainer: Explainer, pods: Sequence[int]) -> bool:
-    from planner.explain.batches.conflicts import most_of
+    from planner.explain.conflicts.batches import most_of
 
     if not pods:
         return True

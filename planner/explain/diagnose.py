@@ -7,7 +7,31 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from models.diagnosis import (
+from planner.cluster import Cluster
+from planner.cluster.movability import immovable
+from planner.explain.conflicts.classes import FEW_NODES, node_classes, nodes_table, united
+from planner.explain.conflicts.confirm import is_minimal, shrunk
+from planner.explain.conflicts.conflict import minimal_conflicts
+from planner.explain.conflicts.derive import Derivation, derive
+from planner.explain.displacement import Displacement, displacement_by
+from planner.explain.repairs import COSTS, MOST_BESIDE, Case, not_listed, repairs_for
+from planner.explain.room.grid import grid
+from planner.explain.room.moves import rearranged
+from planner.explain.room.rearrange import Limits, Room, make_room
+from planner.explain.rules import rules_of
+from planner.explain.rules.node_resources_fit import CapacityRule
+from planner.explain.rules.pod_topology_spread import SpreadRule
+from planner.explain.rules.rule import Rule
+from planner.explain.situation.subject import Subject, subject_of
+from planner.explain.wording.headline import cause, pigeonhole, short_cause, stuck
+from planner.explain.wording.hints import bypassed, hints, misleading
+from planner.explain.wording.narrate import narrative
+from planner.explain.wording.waiting import aside, schedulable
+from planner.scheduler.cycle import Evaluation
+from planner.scheduler.preemption import event_message, preempt
+from planner.scheduler.profile import Profile
+from planner.words import amount, amount_of, conjoined, count_of
+from planner_models.diagnosis import (
     Conflict,
     Diagnosis,
     Rearrangement,
@@ -15,30 +39,6 @@ from models.diagnosis import (
     RepairKind,
     Verdict,
 )
-from planner.cluster import Cluster
-from planner.cluster.movability import immovable
-from planner.explain.classes import FEW_NODES, node_classes, nodes_table, united
-from planner.explain.confirm import is_minimal, shrunk
-from planner.explain.conflict import minimal_conflicts
-from planner.explain.derive import Derivation, derive
-from planner.explain.displacement import Displacement, displacement_by
-from planner.explain.grid import grid
-from planner.explain.headline import cause, pigeonhole, short_cause, stuck
-from planner.explain.hints import bypassed, hints, misleading
-from planner.explain.moves import rearranged
-from planner.explain.narrate import narrative
-from planner.explain.rearrange import Limits, Room, make_room
-from planner.explain.repairs import COSTS, MOST_BESIDE, Case, not_listed, repairs_for
-from planner.explain.rules import rules_of
-from planner.explain.rules.node_resources_fit import CapacityRule
-from planner.explain.rules.pod_topology_spread import SpreadRule
-from planner.explain.rules.rule import Rule
-from planner.explain.subject import Subject, subject_of
-from planner.explain.waiting import aside, schedulable
-from planner.explain.words import amount, amount_of, conjoined, count_of
-from planner.scheduler.cycle import Evaluation
-from planner.scheduler.preemption import event_message, preempt
-from planner.scheduler.profile import Profile
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.explain.repairs.preemption_policy import if_allowed
-from planner.explain.subject import Subject
-from planner.explain.words import count_of
+from planner.explain.situation.subject import Subject
 from planner.scheduler.preemption import Preemption
+from planner.words import count_of
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from models.diagnosis import Diagnosis, Verdict
 from planner.cluster import Cluster
 from planner.cluster.movability import immovable
 from planner.cluster.owners import WorkloadRef
 from planner.explain.diagnose import ExplainOptions, explain
-from planner.explain.greedy import Turn, place_in_turn
-from planner.explain.moves import rearranged
-from planner.explain.rearrange import Room, room_for
-from planner.explain.subject import Subject, subject_of
-from planner.explain.words import NAMED, conjoined, count_of
+from planner.explain.room.moves import rearranged
+from planner.explain.room.rearrange import Room, room_for
+from planner.explain.situation.queue_order import Turn, place_in_turn
+from planner.explain.situation.subject import Subject, subject_of
 from planner.scheduler.profile import Profile
+from planner.words import NAMED, conjoined, count_of
+from planner_models.diagnosis import Diagnosis, Verdict
 
 _WORST: tuple[Verdict, ...] = ("impossible", "undecided", "stuck", "gated", "schedulable")
 
@@ -108,7 +108,7 @@ def _together(explainer: Explainer, pods: Sequence[int]) -> Diagnosis:
 
 def _with_conflicts(explainer: Explainer, found: Diagnosis, pods: Sequence[int]) -> Diagnosis:
     """Why one pod more than fits is one too many, whoever comes first."""
-    from planner.explain.batches.conflicts import conflicts_of, most_of
+    from planner.explain.conflicts.batches import conflicts_of, most_of
 
     workload = explainer.workload(pods[0])
     value, bound = most_of(explainer.subject(pods[0]), {workload: pods})

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
-from models.fleet import ClusterSelectorTerm, PlacementPolicy, PreferredClusterSelector
-from models.member_cluster import RESOURCE_PREFIX, MemberCluster
-from models.quantity import NANO, parse_quantity
 from planner.sources.errors import SourceError
+from planner_models.fleet import ClusterSelectorTerm, PlacementPolicy, PreferredClusterSelector
+from planner_models.member_cluster import RESOURCE_PREFIX, MemberCluster
+from planner_models.quantity import NANO, parse_quantity
 
 NAME = "ClusterAffinity"
 NO_TERM = "cluster does not match with any of the required cluster affinity terms"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from models.fleet import ClusterSelectorTerm, PlacementPolicy, PropertyRequirement
-from models.member_cluster import RESOURCE_PREFIX, MemberCluster
-from models.quantity import NANO, format_resource, milli_value, whole_value
-from models.selectors import LabelSelectorRequirement
 from planner.fleet.affinity import property_value
+from planner_models.fleet import ClusterSelectorTerm, PlacementPolicy, PropertyRequirement
+from planner_models.member_cluster import RESOURCE_PREFIX, MemberCluster
+from planner_models.quantity import NANO, format_resource, milli_value, whole_value
+from planner_models.selectors import LabelSelectorRequirement
 
 
 def lacking(cluster: MemberCluster, policy: PlacementPolicy) -> tuple[str, ...]:

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from models.fleet import Placement, PlacementPolicy
-from models.fleet_binding import Binding, PolicySnapshot
-from models.member_cluster import MemberCluster
+from planner_models.fleet import Placement, PlacementPolicy
+from planner_models.fleet_binding import Binding, PolicySnapshot
+from planner_models.member_cluster import MemberCluster
 
 _INDEX = re.compile(r"-(\d+)$")
 

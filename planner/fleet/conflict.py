@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from models.fleet_decision import FactKind
 from planner.fleet import affinity, eligibility, filters, namespaces, taints
 from planner.fleet.optimum import most_clusters
 from planner.fleet.setting import Setting
 from planner.fleet.topology_spread import Topology
+from planner_models.fleet_decision import FactKind
 
 KIND_OF: dict[str, FactKind] = {
     affinity.NAME: "clusterAffinity",

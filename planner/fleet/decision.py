@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from models.fleet_decision import FleetVerdict
 from planner.fleet.conflict import Conflict, minimal_conflict
 from planner.fleet.measures import Measures, measure
 from planner.fleet.optimum import TIME_LIMIT, Optimum, find_optimum
@@ -13,6 +12,7 @@ from planner.fleet.repairs import find_repairs
 from planner.fleet.repairs.proposal import Trial
 from planner.fleet.schedule import Picks, schedule
 from planner.fleet.setting import Setting
+from planner_models.fleet_decision import FleetVerdict
 
 
 @dataclass(frozen=True)

@@ -4,19 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from models.fleet import ResourcePlacement
-from models.fleet_decision import (
-    DroppedCluster,
-    FleetCondition,
-    FleetConflict,
-    FleetConstraint,
-    FleetDecision,
-    FleetDomain,
-    FleetObjective,
-    FleetRepair,
-    OptimalPicks,
-)
-from models.notice import Notice
 from planner.fleet import affinity, narrate
 from planner.fleet.affinity_reasons import lacking
 from planner.fleet.bounds import least_skew_alone, room
@@ -29,6 +16,19 @@ from planner.fleet.schedule import DropReason
 from planner.fleet.setting import Setting
 from planner.fleet.topology_spread import Topology, skew
 from planner.fleet.words import NAMED, all_of, count_of, spread_texts
+from planner_models.fleet import ResourcePlacement
+from planner_models.fleet_decision import (
+    DroppedCluster,
+    FleetCondition,
+    FleetConflict,
+    FleetConstraint,
+    FleetDecision,
+    FleetDomain,
+    FleetObjective,
+    FleetRepair,
+    OptimalPicks,
+)
+from planner_models.notice import Notice
 
 DROP_TEXTS: dict[DropReason, str] = {
     "left": "the cluster has left the fleet",

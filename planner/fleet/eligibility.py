@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from models.member_cluster import AgentStatus, MemberCluster
+from planner_models.member_cluster import AgentStatus, MemberCluster
 
 NAME = "ClusterEligibility"
 LEFT = "cluster has left the fleet"

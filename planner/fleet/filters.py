@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from models.fleet import Placement
-from models.member_cluster import MemberCluster
 from planner.fleet import affinity, eligibility, namespaces, taints
+from planner_models.fleet import Placement
+from planner_models.member_cluster import MemberCluster
 
 
 class Refusal(NamedTuple):

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from models.fleet import Placement
-from models.fleet_decision import FleetDecision
-from models.notice import Notice
 from planner.fleet.bindings import Bindings
 from planner.fleet.decision import decide
 from planner.fleet.document import fleet_decision
@@ -14,6 +11,9 @@ from planner.fleet.optimum import TIME_LIMIT
 from planner.fleet.setting import Setting, make_setting
 from planner.fleet.topology_spread import Topology
 from planner.sources.inventory import Inventory, counted, name_some
+from planner_models.fleet import Placement
+from planner_models.fleet_decision import FleetDecision
+from planner_models.notice import Notice
 
 
 def placements(inventory: Inventory) -> tuple[Placement, ...]:

@@ -5,8 +5,8 @@ Clusters that don't collect their namespaces are not asked.
 
 from __future__ import annotations
 
-from models.fleet import Placement, ResourcePlacement
-from models.member_cluster import MemberCluster
+from planner_models.fleet import Placement, ResourcePlacement
+from planner_models.member_cluster import MemberCluster
 
 NAME = "NamespaceAffinity"
 COLLECTS = "NamespaceCollectionSucceeded"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from models.fleet_decision import FleetFact
 from planner.fleet import affinity, eligibility, namespaces, taints
 from planner.fleet.bounds import most_alone, room
 from planner.fleet.conflict import KIND_OF, Conflict, Rule, allowed_by
@@ -24,6 +23,7 @@ from planner.fleet.words import (
     some_of,
     spread_texts,
 )
+from planner_models.fleet_decision import FleetFact
 
 
 def kube_scheduler_would_accept(setting: Setting, last: Round) -> tuple[int, ...]:

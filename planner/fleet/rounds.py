@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.fleet_decision import (
-    CandidateOutcome,
-    FleetCandidate,
-    FleetRound,
-    FleetScores,
-    SkewStep,
-)
 from planner.fleet.decision import Decision
 from planner.fleet.filters import Refusal
 from planner.fleet.schedule import Candidate, Round, violation
 from planner.fleet.setting import Setting
 from planner.fleet.topology_spread import NAME as SPREAD
 from planner.fleet.topology_spread import OUTSIDE, Step, Topology
+from planner_models.fleet_decision import (
+    CandidateOutcome,
+    FleetCandidate,
+    FleetRound,
+    FleetScores,
+    SkewStep,
+)
 
 ROWS = 10_000
 """Candidates listed in all rounds together; above that, all of the last round and else the best."""

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from models.fleet_binding import Binding
 from planner.fleet import eligibility
 from planner.fleet.ranking import Score, spread_score
 from planner.fleet.setting import Setting
 from planner.fleet.topology_spread import OUTSIDE, VIOLATED, Counts, Step, Topology
+from planner_models.fleet_binding import Binding
 
 DropReason = Literal["left", "leaving", "scaledDown", "newPolicy"]
 

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from models.fleet import Placement, PlacementPolicy
-from models.fleet_binding import Binding, PolicySnapshot
-from models.member_cluster import MemberCluster
 from planner.fleet.affinity import affinity_scores
 from planner.fleet.bindings import Bindings, classify
 from planner.fleet.eligibility import newest_heartbeat
 from planner.fleet.filters import Refusal, refusals
 from planner.fleet.topology_spread import Topology, topologies
+from planner_models.fleet import Placement, PlacementPolicy
+from planner_models.fleet_binding import Binding, PolicySnapshot
+from planner_models.member_cluster import MemberCluster
 
 
 @dataclass(frozen=True)

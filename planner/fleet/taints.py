@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from models.fleet import ClusterToleration
-from models.member_cluster import ClusterTaint, MemberCluster
+from planner_models.fleet import ClusterToleration
+from planner_models.member_cluster import ClusterTaint, MemberCluster
 
 NAME = "TaintToleration"
 UNTOLERATED = "taint &{{Key:{key} Value:{value} Effect:{effect}}} cannot be tolerated"

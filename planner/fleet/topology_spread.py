@@ -22,8 +22,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from models.fleet import ClusterSpreadConstraint
-from models.member_cluster import MemberCluster
+from planner_models.fleet import ClusterSpreadConstraint
+from planner_models.member_cluster import MemberCluster
 
 NAME = "TopologySpreadConstraints"
 VIOLATED = 'violated doNotSchedule topology spread constraint "{key}" (max skew {skew})'

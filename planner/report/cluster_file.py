@@ -12,12 +12,12 @@ from typing import Any
 
 import msgspec
 
-from models.pod import Pod
-from models.workload import HASH_LABEL
 from planner.cluster import GONE, PENDING, Cluster
 from planner.cluster.owners import WorkloadRef
-from planner.report.files import write_file
+from planner.report.text.files import write_file
 from planner.sources.read import RawDocument
+from planner_models.pod import Pod
+from planner_models.workload import HASH_LABEL
 
 Json = dict[str, Any]
 

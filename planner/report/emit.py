@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TextIO, TypeVar
 
-from models.base import Document
-from planner.report.blocks import Block, plain_text, visible, write_terminal
-from planner.report.formats import Output
+from planner.report.text.blocks import Block, plain_text, visible, write_terminal
+from planner.report.text.formats import Output
 from planner.sources.errors import SourceError
+from planner_models.base import Document
 
 if TYPE_CHECKING:
     from planner.cluster import Cluster

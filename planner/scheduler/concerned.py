@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from planner.cluster.groups import PodGroup
-from planner.scheduler.framework import FilterPlugin
+from planner.scheduler.framework.plugin import FilterPlugin
+from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import Profile
-from planner.scheduler.state import SchedulingState
 
 
 class Concerned:

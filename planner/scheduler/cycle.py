@@ -15,9 +15,9 @@ import numpy as np
 
 from planner.cluster.groups import PodGroup
 from planner.cluster.topology import IntArray
-from planner.scheduler.changes import BoolArray
 from planner.scheduler.concerned import Concerned
-from planner.scheduler.framework import (
+from planner.scheduler.framework.changes import BoolArray
+from planner.scheduler.framework.plugin import (
     PASS,
     SKIP,
     UNRESOLVABLE,
@@ -27,9 +27,9 @@ from planner.scheduler.framework import (
     StaticFilter,
     Status,
 )
+from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.message import fit_error_of
 from planner.scheduler.profile import Profile
-from planner.scheduler.state import SchedulingState
 
 _NONE: IntArray = np.empty(0, np.int64)
 

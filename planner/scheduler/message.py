@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from planner.scheduler.framework import Status
+from planner.scheduler.framework.plugin import Status
 
 
 def fit_error(

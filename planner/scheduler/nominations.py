@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from planner.scheduler.cycle import GroupCycle
-from planner.scheduler.framework import PASS, Status
-from planner.scheduler.state import SchedulingState
+from planner.scheduler.framework.plugin import PASS, Status
+from planner.scheduler.framework.state import SchedulingState
 
 
 class Nominations:

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from planner.scheduler.cycle import Evaluation, Scheduler
-from planner.scheduler.framework import UNRESOLVABLE, UNSCHEDULABLE, Status
+from planner.scheduler.framework.plugin import UNRESOLVABLE, UNSCHEDULABLE, Status
 from planner.scheduler.message import fit_error
 from planner.scheduler.plugins.default_preemption import (
     DefaultPreemption,

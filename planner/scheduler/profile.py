@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from models.scheduler_config import KubeSchedulerProfile
-from models.scheduler_profile import ProfileArgs, ResolvedProfile, resolve_profile
-from planner.scheduler.framework import FilterPlugin, ScorePlugin
+from planner.scheduler.framework.plugin import FilterPlugin, ScorePlugin
 from planner.scheduler.plugins.image_locality import ImageLocality
 from planner.scheduler.plugins.inter_pod_affinity import InterPodAffinity
 from planner.scheduler.plugins.node_affinity import NodeAffinity
@@ -24,6 +22,8 @@ from planner.scheduler.plugins.taint_toleration import TaintToleration
 from planner.scheduler.plugins.volume_binding import VolumeBinding
 from planner.scheduler.plugins.volume_restrictions import VolumeRestrictions
 from planner.scheduler.plugins.volume_zone import VolumeZone
+from planner_models.scheduler_config import KubeSchedulerProfile
+from planner_models.scheduler_profile import ProfileArgs, ResolvedProfile, resolve_profile
 
 FILTERS: Mapping[str, Callable[[ProfileArgs], FilterPlugin]] = {
     NodeUnschedulable.name: lambda args: NodeUnschedulable(),

@@ -18,9 +18,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from models.pod import Pod
 from planner.scheduler.plugins import priority_sort, scheduling_gates
 from planner.scheduler.requeueing import Event, could_help, own_changes
+from planner_models.pod import Pod
 
 WINDOW = 1.0
 """Back-off ends with whole seconds; pods whose back-off ends in the same one leave by priority."""

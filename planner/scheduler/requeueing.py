@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import Enum
 
-from models.pod import Pod
+from planner_models.pod import Pod
 
 
 class Event(Enum):

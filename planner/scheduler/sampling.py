@@ -11,10 +11,10 @@ from itertools import chain, zip_longest
 
 import numpy as np
 
-from models.node import REGION, ZONE, Node
 from planner.cluster import Cluster
 from planner.cluster.topology import IntArray
 from planner.scheduler.cycle import Evaluation, Search
+from planner_models.node import REGION, ZONE, Node
 
 ADAPTIVE = 0
 """A `percentageOfNodesToScore` that depends on the number of nodes."""

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from models.pod import Pod
 from planner.cluster import GONE, PENDING, Cluster
 from planner.scheduler.cycle import Evaluation, Scheduler, Search
-from planner.scheduler.framework import UNRESOLVABLE
+from planner.scheduler.framework.plugin import UNRESOLVABLE
+from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.nominations import Nominations
 from planner.scheduler.plugins import scheduling_gates
 from planner.scheduler.preemption import STILL_TERMINATING, Preemption, preempt
@@ -23,7 +23,7 @@ from planner.scheduler.profile import Profile, default_profile
 from planner.scheduler.queue import SchedulingQueue
 from planner.scheduler.requeueing import Event
 from planner.scheduler.sampling import ADAPTIVE, EVERYTHING, NodeSampling
-from planner.scheduler.state import SchedulingState
+from planner_models.pod import Pod
 
 NO_NODES = "no nodes available to schedule pods"
 ATTEMPT_SECONDS = 0.001

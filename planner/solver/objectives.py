@@ -27,7 +27,6 @@ from typing import Literal
 
 import numpy as np
 
-from models.resources import CPU, MEMORY
 from planner.cluster.groups import PodGroup
 from planner.cluster.movability import MIRROR
 from planner.cluster.node_rules import BoolArray
@@ -46,6 +45,7 @@ from planner.solver.model import Model
 from planner.solver.problem import Cell, Problem
 from planner.solver.rules import Rules
 from planner.solver.soft_spread import has_soft_constraints, soft_constraints
+from planner_models.resources import CPU, MEMORY
 
 Kind = Literal["placed", "broken", "excess", "moves", "preferences", "balance", "pack"]
 WISHES = frozenset(("preferences", "balance", "pack"))

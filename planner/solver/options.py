@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from models.scheduler_args import InterPodAffinityArgs, NodeAffinityArgs, PodTopologySpreadArgs
-from models.selectors import LabelSelector
 from planner.cluster.movability import DEFAULT_POLICY, MovePolicy
+from planner_models.scheduler_args import (
+    InterPodAffinityArgs,
+    NodeAffinityArgs,
+    PodTopologySpreadArgs,
+)
+from planner_models.selectors import LabelSelector
 
 Preference = Literal["balance", "pack", "none"]
 MoveCost = Literal["count", "priority"]

@@ -14,7 +14,6 @@ from functools import cached_property
 
 import numpy as np
 
-from models.pod import DEFAULT_SCHEDULER, Pod
 from planner.cluster import Cluster
 from planner.cluster.movability import immovable
 from planner.cluster.node_rules import BoolArray
@@ -23,6 +22,7 @@ from planner.cluster.spread import SpreadConstraint, hard_constraints, terminati
 from planner.cluster.topology import IntArray
 from planner.solver.constraints.static import StaticRules
 from planner.solver.options import SolveOptions
+from planner_models.pod import DEFAULT_SCHEDULER, Pod
 
 Cell = tuple[int, int]
 """(group, node)."""

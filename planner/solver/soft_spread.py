@@ -11,16 +11,16 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from models.node import HOSTNAME
-from models.selectors import LabelSelector, LabelSelectorRequirement
-from models.topology_spread import TopologySpreadConstraint
-from models.workload import ReplicaSet, ReplicationController, StatefulSet
 from planner.cluster import Cluster
 from planner.cluster.groups import PodGroup
 from planner.cluster.node_rules import BoolArray, NodeRules
 from planner.cluster.owners import WorkloadRef
 from planner.cluster.spread import Carrier, Scope, SpreadConstraint, effective_selector
 from planner.solver.problem import Problem
+from planner_models.node import HOSTNAME
+from planner_models.selectors import LabelSelector, LabelSelectorRequirement
+from planner_models.topology_spread import TopologySpreadConstraint
+from planner_models.workload import ReplicaSet, ReplicationController, StatefulSet
 
 
 def soft_constraints(problem: Problem) -> list[SpreadConstraint]:

@@ -14,14 +14,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.node import REGION, ZONE
-from models.quantity import whole_value
-from models.selectors import LabelSelector, LabelSelectorRequirement, NodeSelectorRequirement
-from models.volume import SELECTED_NODE, PersistentVolume, PersistentVolumeClaim, StorageClass
 from planner.cluster import Cluster
 from planner.cluster.groups import PodGroup
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.storage import Storage
+from planner_models.node import REGION, ZONE
+from planner_models.quantity import whole_value
+from planner_models.selectors import (
+    LabelSelector,
+    LabelSelectorRequirement,
+    NodeSelectorRequirement,
+)
+from planner_models.volume import (
+    SELECTED_NODE,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+)
 
 STORAGE = "storage"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from models.node import Node
-from models.pod import Pod, TemplatePodSpec
-from models.selectors import NodeFieldRequirement, NodeSelector, NodeSelectorTerm
-from models.taints import HARD_EFFECTS, TaintEffect, Toleration, first_untolerated
+from planner_models.node import Node
+from planner_models.pod import Pod, TemplatePodSpec
+from planner_models.selectors import NodeFieldRequirement, NodeSelector, NodeSelectorTerm
+from planner_models.taints import HARD_EFFECTS, TaintEffect, Toleration, first_untolerated
 
 _TOLERATED: tuple[tuple[str, TaintEffect], ...] = (
     ("not-ready", "NoExecute"),

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 import msgspec
 from pydantic import BaseModel, ValidationError
 
-from models.pod import Pod
 from planner.sources.defaulting import shared_key, template_shared_key
 from planner.sources.dump import Piece, UnevenDumpError
 from planner.sources.dump_reader import PodRows
@@ -21,6 +20,7 @@ from planner.sources.pod_row import RowReader
 from planner.sources.pods import PodDecoder, WholePod
 from planner.sources.read import RawDocument
 from planner.sources.validation import from_decoder, from_pydantic, short
+from planner_models.pod import Pod
 
 Text = msgspec.Raw | bytes | memoryview
 _ARRAY = re.compile(rb"\s*\[")

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from models.affinity import PREFERRED, REQUIRED, Affinity, PodAffinity, PodAffinityTerm
-from models.labels import LabelKey
-from models.pod import DEFAULT_SCHEDULER, Container, PodSpec
-from models.resources import (
+from planner.sources.errors import SourceError
+from planner_models.affinity import PREFERRED, REQUIRED, Affinity, PodAffinity, PodAffinityTerm
+from planner_models.labels import LabelKey
+from planner_models.pod import DEFAULT_SCHEDULER, Container, PodSpec
+from planner_models.resources import (
     CPU,
     MEMORY,
     ResourceRequirements,
@@ -23,10 +24,9 @@ from models.resources import (
     container_requests,
     is_pod_level,
 )
-from models.selectors import LabelSelector, with_match_label_keys, with_mismatch_label_keys
-from models.topology_spread import TopologySpreadConstraint
-from models.workload import SYSTEM_PRIORITY_CLASSES, Controller, PriorityClass
-from planner.sources.errors import SourceError
+from planner_models.selectors import LabelSelector, with_match_label_keys, with_mismatch_label_keys
+from planner_models.topology_spread import TopologySpreadConstraint
+from planner_models.workload import SYSTEM_PRIORITY_CLASSES, Controller, PriorityClass
 
 
 @dataclass(frozen=True)

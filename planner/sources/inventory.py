@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from models.descheduler_policy import DeschedulerPolicy
-    from models.fleet import ClusterResourcePlacement, ResourcePlacement
-    from models.fleet_binding import (
+    from planner_models.descheduler_policy import DeschedulerPolicy
+    from planner_models.fleet import ClusterResourcePlacement, ResourcePlacement
+    from planner_models.fleet_binding import (
         ClusterResourceBinding,
         ClusterSchedulingPolicySnapshot,
         ResourceBinding,
         SchedulingPolicySnapshot,
     )
-    from models.member_cluster import MemberCluster
-    from models.node import Node
-    from models.notice import Notice
-    from models.pod import Pod
-    from models.policy import PodDisruptionBudget
-    from models.scheduler_config import KubeSchedulerConfiguration
-    from models.volume import (
+    from planner_models.member_cluster import MemberCluster
+    from planner_models.node import Node
+    from planner_models.notice import Notice
+    from planner_models.pod import Pod
+    from planner_models.policy import PodDisruptionBudget
+    from planner_models.scheduler_config import KubeSchedulerConfiguration
+    from planner_models.volume import (
         CSIDriver,
         CSINode,
         CSIStorageCapacity,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         StorageClass,
         VolumeAttachment,
     )
-    from models.workload import (
+    from planner_models.workload import (
         DaemonSet,
         Deployment,
         Job,

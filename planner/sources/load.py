@@ -14,31 +14,6 @@ from typing import BinaryIO, TypeVar
 import msgspec
 from pydantic import BaseModel
 
-from models.meta import KubeObject
-from models.node import Node
-from models.notice import Notice
-from models.pod import Pod, PodSpec
-from models.policy import PodDisruptionBudget
-from models.volume import (
-    CSIDriver,
-    CSINode,
-    CSIStorageCapacity,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-    VolumeAttachment,
-)
-from models.workload import (
-    DaemonSet,
-    Deployment,
-    Job,
-    Namespace,
-    PriorityClass,
-    ReplicaSet,
-    ReplicationController,
-    Service,
-    StatefulSet,
-)
 from planner.sources.decode import Decoded, decode_documents
 from planner.sources.defaulting import (
     default_spec,
@@ -52,6 +27,31 @@ from planner.sources.inventory import Inventory, counted, name_some
 from planner.sources.kinds import CLUSTER_SCOPED, FLEET
 from planner.sources.read import RawDocument, read_paths
 from planner.sources.synthesise import Synthesised, Workloads, missing_pods
+from planner_models.meta import KubeObject
+from planner_models.node import Node
+from planner_models.notice import Notice
+from planner_models.pod import Pod, PodSpec
+from planner_models.policy import PodDisruptionBudget
+from planner_models.volume import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+)
+from planner_models.workload import (
+    DaemonSet,
+    Deployment,
+    Job,
+    Namespace,
+    PriorityClass,
+    ReplicaSet,
+    ReplicationController,
+    Service,
+    StatefulSet,
+)
 
 FREEZE_FROM = 10_000
 """Pods from which on what was loaded is kept out of later garbage collections."""
@@ -158,11 +158,11 @@ class _Loading:
     def _with_configurations(self, found: Inventory) -> Inventory:
         """What other programs are told; the models are imported where the input has any."""
         if self._kinds & {"KubeSchedulerConfiguration"}:
-            from models.scheduler_config import KubeSchedulerConfiguration
+            from planner_models.scheduler_config import KubeSchedulerConfiguration
 
             found = replace(found, scheduler_configs=self._unnamed(KubeSchedulerConfiguration))
         if self._kinds & {"DeschedulerPolicy"}:
-            from models.descheduler_policy import DeschedulerPolicy
+            from planner_models.descheduler_policy import DeschedulerPolicy
 
             found = replace(found, descheduler_policies=self._unnamed(DeschedulerPolicy))
         return found
@@ -171,14 +171,14 @@ class _Loading:
         """Member clusters and what Fleet places on them, likewise."""
         if not self._kinds & FLEET:
             return found
-        from models.fleet import ClusterResourcePlacement, ResourcePlacement
-        from models.fleet_binding import (
+        from planner_models.fleet import ClusterResourcePlacement, ResourcePlacement
+        from planner_models.fleet_binding import (
             ClusterResourceBinding,
             ClusterSchedulingPolicySnapshot,
             ResourceBinding,
             SchedulingPolicySnapshot,
         )
-        from models.member_cluster import MemberCluster
+        from planner_models.member_cluster import MemberCluster
 
         return replace(
             found,

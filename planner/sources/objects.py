@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 import msgspec
 from pydantic import BaseModel
 
-from models.workload import Controller
 from planner.sources.pod_text import Raw, TemplateText
 from planner.sources.pods import PodDecoder
+from planner_models.workload import Controller
 
 M = TypeVar("M", bound=BaseModel)
 _UNSET: Any = msgspec.UNSET

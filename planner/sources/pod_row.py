@@ -12,7 +12,6 @@ from typing import Literal
 
 import msgspec
 
-from models.pod_status import ContainerKind, Phase, QosClass
 from planner.sources.pod_text import (
     Annotations,
     ContainerStatusText,
@@ -21,6 +20,7 @@ from planner.sources.pod_text import (
     SpecText,
     StatusText,
 )
+from planner_models.pod_status import ContainerKind, Phase, QosClass
 
 ANNOTATIONS = tuple(
     (field.name, field.encode_name) for field in msgspec.structs.fields(Annotations)

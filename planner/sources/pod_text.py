@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from models.pod_status import Phase, QosClass
+from planner_models.pod_status import Phase, QosClass
 
 Raw = msgspec.Raw
 ABSENT = (b"", b"null")

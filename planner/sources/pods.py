@@ -12,23 +12,6 @@ from typing import Any, TypeVar
 import msgspec
 from pydantic import TypeAdapter
 
-from models.affinity import Affinity
-from models.labels import Labels
-from models.meta import KubeObject, OwnerReference
-from models.nulls import without_nulls
-from models.pod import (
-    Container,
-    ContainerPort,
-    ContainerState,
-    Pod,
-    PodSpec,
-    PodTemplate,
-    TemplatePodSpec,
-)
-from models.resources import ResourceRequirements
-from models.taints import Toleration
-from models.topology_spread import TopologySpreadConstraint, check_distinct
-from models.volume import Volume
 from planner.sources.pod_row import Condition, PodRow, State, row_of
 from planner.sources.pod_text import (
     ABSENT,
@@ -40,6 +23,23 @@ from planner.sources.pod_text import (
     TemplateMetadataText,
     TemplateText,
 )
+from planner_models.affinity import Affinity
+from planner_models.labels import Labels
+from planner_models.meta import KubeObject, OwnerReference
+from planner_models.nulls import without_nulls
+from planner_models.pod import (
+    Container,
+    ContainerPort,
+    ContainerState,
+    Pod,
+    PodSpec,
+    PodTemplate,
+    TemplatePodSpec,
+)
+from planner_models.resources import ResourceRequirements
+from planner_models.taints import Toleration
+from planner_models.topology_spread import TopologySpreadConstraint, check_distinct
+from planner_models.volume import Volume
 
 _NO_ANNOTATIONS: Mapping[str, str] = {}
 _NO_LABELS: Mapping[str, str] = {}

@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from models.labels import NAME_LIMIT
-from models.meta import ObjectMeta, OwnerReference
-from models.pod import Pod, PodSpec, PodTemplate
-from models.volume import Volume
 from planner.sources.pod_row import ANNOTATIONS
+from planner_models.labels import NAME_LIMIT
+from planner_models.meta import ObjectMeta, OwnerReference
+from planner_models.pod import Pod, PodSpec, PodTemplate
+from planner_models.volume import Volume
 
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 """The characters Kubernetes makes random name suffixes of (no vowels, no look-alikes)."""

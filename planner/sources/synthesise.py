@@ -14,11 +14,14 @@ from typing import TypeVar
 
 import msgspec
 
-from models.meta import KubeObject, ObjectMeta
-from models.node import Node
-from models.pod import Pod, PodTemplate
-from models.volume import ClaimSource, PersistentVolumeClaim, Volume
-from models.workload import (
+from planner.sources.daemons import daemon_spec, pinned_node, pinned_spec, runs_on
+from planner.sources.errors import SourceError
+from planner.sources.replicas import Mould, generated_name, mould, owner_of, suffix
+from planner_models.meta import KubeObject, ObjectMeta
+from planner_models.node import Node
+from planner_models.pod import Pod, PodTemplate
+from planner_models.volume import ClaimSource, PersistentVolumeClaim, Volume
+from planner_models.workload import (
     HASH_LABEL,
     DaemonSet,
     Deployment,
@@ -28,9 +31,6 @@ from models.workload import (
     ReplicationController,
     StatefulSet,
 )
-from planner.sources.daemons import daemon_spec, pinned_node, pinned_spec, runs_on
-from planner.sources.errors import SourceError
-from planner.sources.replicas import Mould, generated_name, mould, owner_of, suffix
 
 MOST_PODS = 500_000
 """More than three times what a cluster can hold; beyond it the number is a slip of the pen."""

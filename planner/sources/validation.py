@@ -9,8 +9,8 @@ import msgspec
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from models.base import FieldError
 from planner.sources.errors import SourceError
+from planner_models.base import FieldError
 
 _QUANTITY_HELP = "a number with an optional suffix, such as 500m, 0.5, 2 or 1Gi"
 _AT = re.compile(r"^(?P<what>.*) - at `\$(?P<path>.*)`$", re.DOTALL)

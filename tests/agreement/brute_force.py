@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from models.affinity import PodAffinityTerm
-from models.node import UNSCHEDULABLE_TAINT, Node
-from models.pod import DEFAULT_SCHEDULER, Pod
-from models.selectors import LabelSelector, with_match_label_keys
-from models.taints import HARD_EFFECTS, Taint, first_untolerated
-from models.topology_spread import TopologySpreadConstraint
 from planner.cluster import Cluster
 from planner.cluster.movability import immovable
+from planner_models.affinity import PodAffinityTerm
+from planner_models.node import UNSCHEDULABLE_TAINT, Node
+from planner_models.pod import DEFAULT_SCHEDULER, Pod
+from planner_models.selectors import LabelSelector, with_match_label_keys
+from planner_models.taints import HARD_EFFECTS, Taint, first_untolerated
+from planner_models.topology_spread import TopologySpreadConstraint
 
 NOWHERE = -1
 Where = tuple[int, ...]

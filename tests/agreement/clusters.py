@@ -17,12 +17,12 @@ from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
-from models.meta import OwnerReference
-from models.node import Node
-from models.pod import Pod, PodSpec
 from planner.cluster import Cluster, build_cluster
 from planner.cluster.movability import PREFER_NO_EVICTION
 from planner.sources.inventory import Inventory
+from planner_models.meta import OwnerReference
+from planner_models.node import Node
+from planner_models.pod import Pod, PodSpec
 
 ZONE = "topology.kubernetes.io/zone"
 HOSTNAME = "kubernetes.io/hostname"

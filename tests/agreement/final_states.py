@@ -12,15 +12,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from models.affinity import PodAffinityTerm
-from models.node import UNSCHEDULABLE_TAINT
-from models.pod import PodSpec
-from models.selectors import with_match_label_keys
-from models.taints import HARD_EFFECTS, Taint, Toleration, first_untolerated
-from models.topology_spread import TopologySpreadConstraint
 from planner.cluster import Cluster
 from planner.cluster.groups import PodGroup
 from planner.solver.problem import Cell, Problem
+from planner_models.affinity import PodAffinityTerm
+from planner_models.node import UNSCHEDULABLE_TAINT
+from planner_models.pod import PodSpec
+from planner_models.selectors import with_match_label_keys
+from planner_models.taints import HARD_EFFECTS, Taint, Toleration, first_untolerated
+from planner_models.topology_spread import TopologySpreadConstraint
 
 CORDON = Taint(key=UNSCHEDULABLE_TAINT, effect="NoSchedule")
 ANY_ADDRESS = "0.0.0.0"

@@ -12,17 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.cluster import Cluster
-from planner.planning.arena import Arena
-from planner.planning.exhaustive import search
-from planner.planning.order import NoOrder, Order, find_order
-from planner.planning.relevance import Relevance
-from planner.planning.tally import Tally, start_table
+from planner.replay import Step, check_steps, total, violations
 from planner.scheduler.cycle import Scheduler
+from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import default_profile
-from planner.scheduler.state import SchedulingState
+from planner.sequences.arena import Arena
+from planner.sequences.exhaustive import search
+from planner.sequences.order import NoOrder, Order, find_order
+from planner.sequences.relevance import Relevance
+from planner.sequences.tally import Tally, start_table
 from planner.solver.options import SolveOptions
 from planner.solver.problem import Cell, Problem, build_problem
-from planner.verify import Step, check_steps, total, violations
 from tests.agreement import brute_force
 from tests.agreement.brute_force import NOWHERE, Where, World
 from tests.agreement.clusters import clusters, random_cluster

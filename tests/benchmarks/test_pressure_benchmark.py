@@ -12,10 +12,10 @@ import pytest
 from benchmarks import pressure
 from benchmarks.case import Case
 from benchmarks.pressure import Instance
-from models.plan import Step
-from planner.planning.plan import make_plan
+from planner.documents.plan import make_plan
 from planner.scheduler.profile import default_profile
 from planner.solver.options import SolveOptions
+from planner_models.plan import Step
 
 
 def test_instances_are_as_published() -> None:

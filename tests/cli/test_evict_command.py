@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from models.evictions import EvictionPlan
 from planner.cli import app
 from planner.cli.progress import text
 from planner.solver.search import Progress
+from planner_models.evictions import EvictionPlan
 
 OUTAGE = ["--example", "zone-outage", "--seeds", "3"]
 POLICY = """

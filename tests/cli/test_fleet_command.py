@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from models.fleet_decision import FleetDecision, FleetDecisionList
 from planner.cli import app
 from planner.fleet.fleet import decide_placements
+from planner_models.fleet_decision import FleetDecision, FleetDecisionList
 from tests.fleet.fleet_objects import (
     DOCUMENTED,
     GPU,

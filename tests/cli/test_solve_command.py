@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from models.plan import Plan
-from models.selectors import LabelSelector
 from planner.cli import app
 from planner.cli.errors import UsageError
 from planner.cli.progress import ProgressLine, text
 from planner.cli.selectors import parse_selector
 from planner.cli.solve import exit_code
 from planner.solver.search import Progress
+from planner_models.plan import Plan
+from planner_models.selectors import LabelSelector
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SHOP = str(ROOT / "tests" / "data" / "shop.yaml")

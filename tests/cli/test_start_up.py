@@ -12,7 +12,11 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOLVERS = {"ortools", "ortools.math_opt", "networkx", "pandas"}
-RARE = {"models.descheduler_policy", "models.fleet", "models.member_cluster"}
+RARE = {
+    "planner_models.descheduler_policy",
+    "planner_models.fleet",
+    "planner_models.member_cluster",
+}
 
 LOADED = """
 import io, json, sys
@@ -43,11 +47,19 @@ def python(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("command", "code", "unneeded"),
     [
-        ("inspect --example zone-outage", 0, {*SOLVERS, *RARE, "yaml", "models.scheduler_config"}),
+        (
+            "inspect --example zone-outage",
+            0,
+            {*SOLVERS, *RARE, "yaml", "planner_models.scheduler_config"},
+        ),
         ("simulate --example zone-outage", 0, {*SOLVERS, *RARE, "yaml"}),
         ("explain --example docs-conflicting-constraints mypod", 3, {*SOLVERS, *RARE}),
         ("solve --example zone-outage --rebalance", 0, {*SOLVERS - {"ortools"}, *RARE, "yaml"}),
-        ("fleet --example fleet-groups", 0, {*SOLVERS - {"ortools"}, "models.descheduler_policy"}),
+        (
+            "fleet --example fleet-groups",
+            0,
+            {*SOLVERS - {"ortools"}, "planner_models.descheduler_policy"},
+        ),
     ],
 )
 def test_a_command_imports_only_what_it_needs(command: str, code: int, unneeded: set[str]) -> None:
@@ -59,7 +71,13 @@ def test_a_command_imports_only_what_it_needs(command: str, code: int, unneeded:
 
 
 @pytest.mark.parametrize(
-    "place", ["typer", "models.pod", "ortools.sat.python.cp_model", "planner.report.plan_table"]
+    "place",
+    [
+        "typer",
+        "planner_models.pod",
+        "ortools.sat.python.cp_model",
+        "planner.report.tables.plan_table",
+    ],
 )
 def test_ctrl_c_during_an_import_ends_planner(place: str) -> None:
     result = python(STRUCK, place, "solve", "--example", "zone-outage", "--rebalance")
@@ -68,5 +86,5 @@ def test_ctrl_c_during_an_import_ends_planner(place: str) -> None:
 
 def test_a_process_that_ignores_ctrl_c_goes_on_ignoring_it() -> None:
     ignoring = f"import signal; signal.signal({int(signal.SIGINT)}, signal.SIG_IGN)\n"
-    result = python(ignoring + STRUCK, "models.pod", "inspect", "--example", "zone-outage")
+    result = python(ignoring + STRUCK, "planner_models.pod", "inspect", "--example", "zone-outage")
     assert result.returncode == 0, result.stderr

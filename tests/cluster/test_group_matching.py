@@ -5,10 +5,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.pod import Pod, PodSpec
-from models.selectors import LabelSelector
 from planner.cluster.groups import PodGroup
 from planner.cluster.matching import GroupIndex
+from planner_models.pod import Pod, PodSpec
+from planner_models.selectors import LabelSelector
 
 SPEC = PodSpec()
 

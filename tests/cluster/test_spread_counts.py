@@ -8,12 +8,6 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.meta import OwnerReference
-from models.node import Node
-from models.pod import Pod, PodSpec
-from models.selectors import LabelSelector, selector_matches, with_match_label_keys
-from models.taints import HARD_EFFECTS, first_untolerated
-from models.topology_spread import TopologySpreadConstraint
 from planner.cluster import Cluster, build_cluster
 from planner.cluster.spread import (
     SpreadConstraint,
@@ -24,6 +18,12 @@ from planner.cluster.spread import (
     minimum,
 )
 from planner.sources.inventory import Inventory
+from planner_models.meta import OwnerReference
+from planner_models.node import Node
+from planner_models.pod import Pod, PodSpec
+from planner_models.selectors import LabelSelector, selector_matches, with_match_label_keys
+from planner_models.taints import HARD_EFFECTS, first_untolerated
+from planner_models.topology_spread import TopologySpreadConstraint
 
 ON_APP = {"labelSelector": {"matchLabels": {"app": "a"}}}
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.descheduler_args import StrategyArgs
-from models.descheduler_evictor import DefaultEvictorArgs
-from models.descheduler_policy import parse_args
 from planner.cluster import Cluster, build_cluster
-from planner.evictions.policy import StrategyRun, run_strategy, view_of
-from planner.evictions.strategies.limits import EvictionCount
+from planner.descheduler.policy import StrategyRun, run_strategy, view_of
+from planner.descheduler.strategies.limits import EvictionCount
 from planner.sources.load import load_documents
 from planner.sources.read import RawDocument
+from planner_models.descheduler_args import StrategyArgs
+from planner_models.descheduler_evictor import DefaultEvictorArgs
+from planner_models.descheduler_policy import parse_args
 from tests.conformance.case import DeschedulerCase, Evictions, as_list
 from tests.conformance.report import Comparison
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from models.pod import Pod
 from planner.scheduler.queue import SchedulingQueue
 from planner.sources.load import load_documents
 from planner.sources.read import RawDocument
+from planner_models.pod import Pod
 from tests.conformance.case import QueueCase, as_list
 from tests.conformance.report import Comparison
 

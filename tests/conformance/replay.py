@@ -12,18 +12,18 @@ from typing import Any
 
 import msgspec
 
-from models.scheduler_config import KubeSchedulerConfiguration
-from models.scheduler_profile import resolve_profiles
 from planner.cluster import PENDING, Cluster, build_cluster
 from planner.cluster.topology import IntArray
 from planner.scheduler.cycle import Evaluation, Scheduler
-from planner.scheduler.framework import Status
+from planner.scheduler.framework.plugin import Status
+from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.plugins import scheduling_gates
 from planner.scheduler.preemption import event_message, preempt
 from planner.scheduler.profile import Profile, build_profile, default_profile
-from planner.scheduler.state import SchedulingState
 from planner.sources.load import load_documents
 from planner.sources.read import RawDocument
+from planner_models.scheduler_config import KubeSchedulerConfiguration
+from planner_models.scheduler_profile import resolve_profiles
 from tests.conformance.case import ABSENT, Expected, SchedulerCase, as_list
 from tests.conformance.report import Comparison
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from models.descheduler_args import StrategyArgs
-from models.descheduler_evictor import DefaultEvictorArgs
-from models.descheduler_policy import DeschedulerPolicy, parse_args
 from planner.cluster import Cluster
-from planner.evictions.policy import StrategyRun, run_strategy, view_of
-from planner.evictions.strategies.framework import Evictor
-from planner.evictions.strategies.limits import NO_LIMITS, EvictionCount, Limits
+from planner.descheduler.policy import StrategyRun, run_strategy, view_of
+from planner.descheduler.strategies.framework import Evictor
+from planner.descheduler.strategies.limits import NO_LIMITS, EvictionCount, Limits
+from planner_models.descheduler_args import StrategyArgs
+from planner_models.descheduler_evictor import DefaultEvictorArgs
+from planner_models.descheduler_policy import DeschedulerPolicy, parse_args
 from tests.objects import Json, cluster_of, merged, pod
 
 NOON = "2026-05-01T12:00:00Z"

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from models.descheduler_evictor import DefaultEvictorArgs
-from models.pod import Pod
 from planner.cluster import Cluster
-from planner.evictions.policy import view_of
-from planner.evictions.strategies.default_evictor import DefaultEvictor, UnknownPriorityClassError
-from planner.evictions.strategies.node_fit import NodeFit
+from planner.descheduler.policy import view_of
+from planner.descheduler.strategies.default_evictor import DefaultEvictor, UnknownPriorityClassError
+from planner.descheduler.strategies.node_fit import NodeFit
+from planner_models.descheduler_evictor import DefaultEvictorArgs
+from planner_models.pod import Pod
 from tests.evictions.strategy_examples import owned_pod
 from tests.objects import Json, cluster_of, merged, node, pod
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from models.pod import Pod
 from planner.cluster import Cluster
-from planner.evictions.eviction_api import REFUSED, TWO_BUDGETS, BudgetedEvictions
+from planner.disruption.eviction_api import REFUSED, TWO_BUDGETS, BudgetedEvictions
+from planner_models.pod import Pod
 from tests.evictions.strategy_examples import owned_pod
 from tests.objects import Json, cluster_of, node, workload
 

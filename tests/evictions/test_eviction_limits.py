@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from planner.evictions.strategies.limits import EvictionCount, Limits, Outcome
+from planner.descheduler.strategies.limits import EvictionCount, Limits, Outcome
 from tests.evictions.strategy_examples import evicted, owned_pod, strategy
 from tests.objects import Json, node
 

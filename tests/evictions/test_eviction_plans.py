@@ -12,14 +12,14 @@ from benchmarks.evict import random_cluster
 from planner.api import evict, load
 from planner.cluster import GONE, PENDING, Cluster
 from planner.cluster.movability import MovePolicy
-from planner.evictions.document import Suggestion
+from planner.descheduler.strategies.limits import Limits
+from planner.disruption.budgets import allowances
 from planner.evictions.protection import Protection
-from planner.evictions.strategies.limits import Limits
-from planner.evictions.suggest import EvictOptions, find_evictions, tried_seeds
-from planner.evictions.trial import Manner, Trial, WavePlan
-from planner.planning.budgets import allowances
-from planner.report import evict_table
-from planner.report.blocks import plain_text
+from planner.evictions.suggest import find_evictions, tried_seeds
+from planner.evictions.suggestion import EvictOptions, Suggestion
+from planner.replay.trial import Manner, Trial, WavePlan
+from planner.report.tables import evict_table
+from planner.report.text.blocks import plain_text
 from planner.scheduler.profile import default_profile
 from planner.sources.example import example_file
 from tests.objects import HOSTNAME, ZONE, cluster_of, node, owned, pod

@@ -5,7 +5,7 @@ from operator import le, lt
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.evictions.strategies.go_sort import go_sorted
+from planner.descheduler.strategies.go_sort import go_sorted
 
 numbers = st.lists(st.integers(0, 30), max_size=200)
 

@@ -15,14 +15,14 @@ import pytest
 
 from benchmarks.evict import random_cluster
 from planner.cluster import PENDING, Cluster
-from planner.evictions.document import Suggestion
 from planner.evictions.goals import Goal
-from planner.evictions.suggest import EvictOptions, find_evictions
-from planner.evictions.trial import WavePlan
+from planner.evictions.suggest import find_evictions
+from planner.evictions.suggestion import EvictOptions, Suggestion
+from planner.replay.trial import WavePlan
+from planner.replay.verify import cordoned_node
+from planner.replay.violations import total, violations
 from planner.scheduler.profile import default_profile
 from planner.scheduler.simulate import simulate
-from planner.verify.replay import cordoned_node
-from planner.verify.violations import total, violations
 
 PROFILE = default_profile()
 OTHER_SEEDS = (1_001, 1_002, 1_003, 1_004)

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from planner.evictions.policy import view_of
-from planner.evictions.strategies.node_fit import NodeFit
+from planner.descheduler.policy import view_of
+from planner.descheduler.strategies.node_fit import NodeFit
 from tests.evictions.strategy_examples import owned_pod
 from tests.objects import ZONE, Json, cluster_of, node
 

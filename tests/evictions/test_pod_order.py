@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from models.pod import Pod
-from planner.evictions.strategies.pod_order import by_priority, qos_class
+from planner.descheduler.strategies.pod_order import by_priority, qos_class
+from planner_models.pod import Pod
 from tests.objects import Json, inventory_of, pod
 
 BEST_EFFORT: Json = {"containers": [{"name": "main"}]}

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from models.descheduler_policy import DeschedulerPolicy
-from planner.evictions.policy import PolicyRun, latest, run_policy, strategies
+from planner.descheduler.policy import PolicyRun, latest, run_policy, strategies
+from planner_models.descheduler_policy import DeschedulerPolicy
 from tests.evictions.strategy_examples import owned_pod, policy
 from tests.objects import Json, cluster_of, node
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from models.affinity import REQUIRED
+from planner_models.affinity import REQUIRED
 from tests.evictions.strategy_examples import evicted, owned_pod, strategy
 from tests.objects import HOSTNAME, ZONE, Json, node
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from models.affinity import PREFERRED, REQUIRED
+from planner_models.affinity import PREFERRED, REQUIRED
 from tests.evictions.strategy_examples import evicted, owned_pod, strategy
 from tests.objects import Json, node
 

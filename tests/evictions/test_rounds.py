@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from models.affinity import PREFERRED
-from planner.evictions.rounds import DeschedulerRounds, run_rounds
+from planner.descheduler.rounds import DeschedulerRounds, run_rounds
+from planner_models.affinity import PREFERRED
 from tests.evictions.strategy_examples import owned_pod, policy
 from tests.objects import ZONE, Json, cluster_of, node, pod, workload
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.evictions.selector_text import parse_selector, selects
+from planner.descheduler.strategies.selector_text import parse_selector, selects
 
 LABELS = {"pool": "a", "cores": "16"}
 

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.cluster import GONE, PENDING, Cluster
-from planner.evictions.fingerprint import Fingerprint
-from planner.evictions.stage import Stage
+from planner.replay.fingerprint import Fingerprint
+from planner.replay.trial_state import Stage
+from planner.replay.verify import cordoned_node, with_old_pods
 from planner.scheduler.cycle import Scheduler
+from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import default_profile
-from planner.scheduler.state import SchedulingState
-from planner.verify.replay import cordoned_node, with_old_pods
 from tests.objects import ZONE, cluster_of, node, owned, pod
 
 

@@ -8,19 +8,19 @@ from typing import Any
 
 import msgspec
 
-from models.affinity import NodeAffinity, PodAffinity
-from models.diagnosis import Repair
-from models.meta import ObjectMeta
-from models.node import HOSTNAME, Node, NodeStatus
-from models.pod import PodSpec
-from models.quantity import NANO, parse_quantity
-from models.selectors import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
-from models.taints import Toleration
 from planner.cluster import Cluster, build_cluster
 from planner.scheduler.cycle import Scheduler
+from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import default_profile
-from planner.scheduler.state import SchedulingState
 from planner.sources.inventory import Inventory
+from planner_models.affinity import NodeAffinity, PodAffinity
+from planner_models.diagnosis import Repair
+from planner_models.meta import ObjectMeta
+from planner_models.node import HOSTNAME, Node, NodeStatus
+from planner_models.pod import PodSpec
+from planner_models.quantity import NANO, parse_quantity
+from planner_models.selectors import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from planner_models.taints import Toleration
 
 _INDEX = re.compile(r"\[(\d+)\]")
 

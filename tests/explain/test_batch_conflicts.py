@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 
 from planner.cluster import Cluster
-from planner.explain.batches.conflicts import Found, conflicts_of, most_of
-from planner.explain.batches.facts import Demands, Fact
-from planner.explain.batches.reduced import reduced
-from planner.explain.batches.relaxed import relaxed
-from planner.explain.subject import subject_of
+from planner.explain.conflicts.batches import Found, conflicts_of, most_of
+from planner.explain.conflicts.facts import Demands, Fact
+from planner.explain.conflicts.reduced import reduced
+from planner.explain.conflicts.relaxed import relaxed
+from planner.explain.situation.subject import subject_of
 from planner.scheduler.cycle import Scheduler
+from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import default_profile
-from planner.scheduler.state import SchedulingState
 from tests.agreement.clusters import clusters
 from tests.explain import situations
 from tests.explain.situations import REQUIRED, THREE_ZONES, nodes, requests, spread, workload

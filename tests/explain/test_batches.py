@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from models.diagnosis import Diagnosis
 from planner.cluster import Cluster
 from planner.explain.diagnose import ExplainOptions
 from planner.explain.many import explain_pods
+from planner.replay.steps import Step
+from planner.replay.verify import check_steps
 from planner.scheduler.profile import default_profile
-from planner.verify.replay import check_steps
-from planner.verify.steps import Step
+from planner_models.diagnosis import Diagnosis
 from tests.explain import situations
 from tests.explain.situations import THREE_ZONES, nodes, requests, spread, workload
 from tests.objects import cluster_of

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from models.diagnosis import Diagnosis, Repair
 from planner.api import load
 from planner.examples import example_path
 from planner.explain.diagnose import ExplainOptions, explain_pod
 from planner.scheduler.profile import default_profile
+from planner_models.diagnosis import Diagnosis, Repair
 from tests.explain.changes import applied, passes
 
 PATH = str(example_path("docs-conflicting-constraints"))
@@ -79,7 +79,7 @@ def test_cheaper_repairs_come_first(diagnosis: Diagnosis) -> None:
 
 def test_bare_pods_move_if_the_user_allows_it() -> None:
     from planner.cluster.movability import MovePolicy
-    from planner.explain.rearrange import Limits
+    from planner.explain.room.rearrange import Limits
 
     cluster = load([PATH])
     options = ExplainOptions(Limits(policy=MovePolicy(bare_pods=True)))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from models.diagnosis import Diagnosis
 from planner.cluster import Cluster
 from planner.explain.diagnose import ExplainOptions
 from planner.explain.many import explain_pods
-from planner.explain.rearrange import Limits
+from planner.explain.room.rearrange import Limits
+from planner.replay.verify import check_steps
 from planner.scheduler.profile import default_profile
-from planner.verify.replay import check_steps
+from planner_models.diagnosis import Diagnosis
 from tests.explain.situations import nodes, requests, spread, workload
 from tests.explain.test_batches import steps_of
 from tests.objects import cluster_of

@@ -9,20 +9,20 @@ from itertools import combinations
 import numpy as np
 from hypothesis import given, settings
 
-from models.diagnosis import Change, Diagnosis, Repair, RepairKind
 from planner.cluster import GONE, Cluster
 from planner.explain.diagnose import ExplainOptions, explain
 from planner.explain.repairs import COSTS
 from planner.explain.rules import rules_of
-from planner.explain.subject import Subject, subject_of
-from planner.planning.exhaustive import Optimum, search
-from planner.report import explain_table
-from planner.report.blocks import plain_text
+from planner.explain.situation.subject import Subject, subject_of
+from planner.replay.steps import Step
+from planner.replay.verify import check_steps
+from planner.report.tables import explain_table
+from planner.report.text.blocks import plain_text
 from planner.scheduler.profile import default_profile
+from planner.sequences.exhaustive import Optimum, search
 from planner.solver.options import SolveOptions
 from planner.solver.problem import build_problem
-from planner.verify.replay import check_steps
-from planner.verify.steps import Step
+from planner_models.diagnosis import Change, Diagnosis, Repair, RepairKind
 from tests.agreement.clusters import clusters
 from tests.explain.changes import applied, passes
 from tests.explain.twins import satisfiable

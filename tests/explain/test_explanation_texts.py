@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from models.diagnosis import Diagnosis
 from planner.api import load
 from planner.cluster import Cluster
 from planner.examples import example_path
 from planner.explain.diagnose import ExplainOptions
 from planner.explain.many import explain_pods, explain_workloads
-from planner.report import explain_table
-from planner.report.blocks import plain_text
+from planner.report.tables import explain_table
+from planner.report.text.blocks import plain_text
 from planner.scheduler.profile import default_profile
+from planner_models.diagnosis import Diagnosis
 from tests.explain import situations
 
 SNAPSHOTS = Path(__file__).resolve().parent.parent / "snapshots"

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from models.diagnosis import Diagnosis
 from planner.cluster import Cluster
 from planner.explain.diagnose import explain_pod
-from planner.explain.lookalikes import looks_like
+from planner.explain.situation.lookalikes import looks_like
 from planner.scheduler.profile import default_profile
+from planner_models.diagnosis import Diagnosis
 from tests.explain.situations import (
     THREE_ZONES,
     ZONAL_CLASS,

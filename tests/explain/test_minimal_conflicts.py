@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.explain.conflict import minimal_hitting_sets
+from planner.explain.conflicts.conflict import minimal_hitting_sets
 
 
 def naive(sets: set[int], bits: int) -> set[int]:

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from models.diagnosis import Repair
-from models.pod import Pod
 from planner.cluster.owners import WorkloadRef
 from planner.explain.diagnose import explain_pod
 from planner.explain.repairs.commands import Op, diff_of, in_order, kubectl, patched, scale_command
 from planner.scheduler.profile import default_profile
+from planner_models.diagnosis import Repair
+from planner_models.pod import Pod
 from tests.explain.changes import passes
 from tests.explain.situations import REQUIRED, nodes, requests, spread, workload
 from tests.objects import HOSTNAME, ZONE, cluster_of, pod

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 import msgspec
 
-from models.affinity import Affinity, NodeAffinity, PodAffinity
-from models.diagnosis import ConflictFact
-from models.node import Node
-from models.pod import Pod, PodSpec
-from models.quantity import NANO
-from models.taints import Toleration
 from planner.cluster import Cluster, build_cluster
 from planner.sources.inventory import Inventory
+from planner_models.affinity import Affinity, NodeAffinity, PodAffinity
+from planner_models.diagnosis import ConflictFact
+from planner_models.node import Node
+from planner_models.pod import Pod, PodSpec
+from planner_models.quantity import NANO
+from planner_models.taints import Toleration
 from tests.explain.changes import passes
 
 _INDEX = re.compile(r"\[(\d+)\]$")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from models.fleet import ClusterResourcePlacement
-from models.fleet_binding import ClusterResourceBinding
-from models.fleet_decision import FleetDecision
-from models.member_cluster import MemberCluster
 from planner.fleet.decision import decide
 from planner.fleet.document import fleet_decision
 from planner.fleet.setting import Setting, make_setting
+from planner_models.fleet import ClusterResourcePlacement
+from planner_models.fleet_binding import ClusterResourceBinding
+from planner_models.fleet_decision import FleetDecision
+from planner_models.member_cluster import MemberCluster
 from tests.objects import Json, merged
 
 PARENT = "kubernetes-fleet.io/parent-CRP"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from models.fleet_decision import FleetDecision
 from planner import api
+from planner_models.fleet_decision import FleetDecision
 
 CRP = """\
 apiVersion: placement.kubernetes-fleet.io/v1beta1

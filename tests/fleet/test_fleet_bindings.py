@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from models.fleet import ClusterResourcePlacement
-from models.fleet_binding import ClusterResourceBinding, ClusterSchedulingPolicySnapshot
-from models.member_cluster import MemberCluster
 from planner.fleet.bindings import Bindings, classify
+from planner_models.fleet import ClusterResourcePlacement
+from planner_models.fleet_binding import ClusterResourceBinding, ClusterSchedulingPolicySnapshot
+from planner_models.member_cluster import MemberCluster
 from tests.fleet.fleet_objects import PARENT, binding, member, pick_n, placement, spread
 from tests.objects import Json
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from models.fleet import ClusterResourcePlacement, ResourcePlacement
-from models.member_cluster import MemberCluster
-from models.meta import parse_time
 from planner.fleet.affinity import affinity_scores, matches_required
 from planner.fleet.eligibility import ineligible, newest_heartbeat
 from planner.fleet.filters import refusals
 from planner.fleet.namespaces import lacks_namespace
 from planner.sources.errors import SourceError
+from planner_models.fleet import ClusterResourcePlacement, ResourcePlacement
+from planner_models.member_cluster import MemberCluster
+from planner_models.meta import parse_time
 from tests.fleet.fleet_objects import (
     NOW,
     affinity,

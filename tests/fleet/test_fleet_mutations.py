@@ -7,8 +7,8 @@ import json
 import random
 
 from planner import api
-from planner.report import fleet_table
-from planner.report.blocks import plain_text
+from planner.report.tables import fleet_table
+from planner.report.text.blocks import plain_text
 from planner.sources.errors import SourceError
 from planner.sources.load import load_documents
 from planner.sources.read import RawDocument

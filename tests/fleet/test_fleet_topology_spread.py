@@ -6,7 +6,6 @@ from itertools import product
 
 import pytest
 
-from models.fleet import ClusterSpreadConstraint
 from planner.fleet.bounds import least_skew_alone, most_alone
 from planner.fleet.topology_spread import (
     OUTSIDE,
@@ -16,6 +15,7 @@ from planner.fleet.topology_spread import (
     skew,
     topologies,
 )
+from planner_models.fleet import ClusterSpreadConstraint
 from tests.fleet.fleet_objects import by_region, member, pick_n, setting_of, spread
 
 COUNTS = [counts for size in range(1, 5) for counts in product(range(5), repeat=size)]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from models.component_config import ComponentConfig, GoDuration, Percentage, parse_duration
+from planner_models.component_config import ComponentConfig, GoDuration, Percentage, parse_duration
 
 
 class Sample(ComponentConfig):

@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from models.base import FieldError
-from models.descheduler_args import (
+from planner_models.base import FieldError
+from planner_models.descheduler_args import (
     HighNodeUtilizationArgs,
     LowNodeUtilizationArgs,
     RemoveFailedPodsArgs,
     TopologySpreadConstraintArgs,
     ViolatedNodeAffinityArgs,
 )
-from models.descheduler_evictor import DefaultEvictorArgs
-from models.descheduler_policy import ARGS_BY_PLUGIN, DeschedulerPolicy, parse_args
+from planner_models.descheduler_evictor import DefaultEvictorArgs
+from planner_models.descheduler_policy import ARGS_BY_PLUGIN, DeschedulerPolicy, parse_args
 
 HEADER = {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerPolicy"}
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from models.fleet import ClusterResourcePlacement, PlacementPolicy
 from planner.sources.errors import SourceError
 from planner.sources.inventory import Inventory
+from planner_models.fleet import ClusterResourcePlacement, PlacementPolicy
 from tests.fleet.fleet_objects import affinity, binding, member, pick_n, placement, spread
 from tests.objects import Json, inventory_of, merged
 

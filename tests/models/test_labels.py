@@ -9,8 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import Field, ValidationError
 
-from models.base import KubeModel
-from models.labels import LabelKey, Labels, check_dns_subdomain, check_label_key, check_label_value
+from planner_models.base import KubeModel
+from planner_models.labels import (
+    LabelKey,
+    Labels,
+    check_dns_subdomain,
+    check_label_key,
+    check_label_value,
+)
 
 
 class Labelled(KubeModel):

@@ -4,9 +4,9 @@ import copy
 
 import pytest
 
-from models.meta import KubeObject, ObjectMeta, parse_time
-from models.pod import PodSpec
-from models.policy import PodDisruptionBudgetSpec, scaled
+from planner_models.meta import KubeObject, ObjectMeta, parse_time
+from planner_models.pod import PodSpec
+from planner_models.policy import PodDisruptionBudgetSpec, scaled
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from pkgutil import iter_modules
 import pytest
 from pydantic import ValidationError
 
-import models
-from models.base import KubeModel
+import planner_models
+from planner_models.base import KubeModel
 
 
 def every_model(base: type[KubeModel] = KubeModel) -> Iterator[type[KubeModel]]:
@@ -28,8 +28,8 @@ def callable_without_arguments(model: type[KubeModel]) -> bool:
 
 
 def test_no_validator_would_change_a_default() -> None:
-    for module in iter_modules(models.__path__):
-        import_module(f"models.{module.name}")
+    for module in iter_modules(planner_models.__path__):
+        import_module(f"planner_models.{module.name}")
     found = [model for model in every_model() if callable_without_arguments(model)]
     assert len(found) > 100
     assert [model for model in found if model.defaults() != model()] == []

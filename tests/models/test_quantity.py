@@ -11,8 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pydantic import ConfigDict, Field, ValidationError
 
-from models.base import KubeModel
-from models.quantity import (
+from planner_models.base import KubeModel
+from planner_models.quantity import (
     INT64_MAX,
     NANO,
     NonNegativeResourceList,

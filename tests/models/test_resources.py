@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.pod import PodSpec
-from models.resources import in_scheduler_units, is_pod_level
+from planner_models.pod import PodSpec
+from planner_models.resources import in_scheduler_units, is_pod_level
 
 Amounts = dict[str, str]
 NAMES = ("cpu", "memory", "hugepages-2Mi", "example.com/gpu")

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from models.base import FieldError
-from models.scheduler_args import (
+from planner_models.base import FieldError
+from planner_models.scheduler_args import (
     SYSTEM_DEFAULT_CONSTRAINTS,
     InterPodAffinityArgs,
     NodeAffinityArgs,
@@ -16,8 +16,8 @@ from models.scheduler_args import (
     PluginArgs,
     PodTopologySpreadArgs,
 )
-from models.scheduler_config import KubeSchedulerConfiguration
-from models.scheduler_profile import resolve_profiles
+from planner_models.scheduler_config import KubeSchedulerConfiguration
+from planner_models.scheduler_profile import resolve_profiles
 
 HEADER = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",

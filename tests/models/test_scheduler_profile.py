@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.scheduler_config import KubeSchedulerConfiguration, KubeSchedulerProfile
-from models.scheduler_plugins import DEFAULT_PLUGINS, EXTENSION_POINTS
-from models.scheduler_profile import ResolvedProfile, resolve_profile, resolve_profiles
-from models.scheduler_refusals import UnsupportedConfigurationError
+from planner_models.scheduler_config import KubeSchedulerConfiguration, KubeSchedulerProfile
+from planner_models.scheduler_plugins import DEFAULT_PLUGINS, EXTENSION_POINTS
+from planner_models.scheduler_profile import ResolvedProfile, resolve_profile, resolve_profiles
+from planner_models.scheduler_refusals import UnsupportedConfigurationError
 
 EVERYTHING = [{"name": "*"}]
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from models.selectors import (
+from planner_models.selectors import (
     LabelSelector,
     NodeSelector,
     NodeSelectorRequirement,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from models.taints import HARD_EFFECTS, Taint, Toleration, first_untolerated
+from planner_models.taints import HARD_EFFECTS, Taint, Toleration, first_untolerated
 
 GPU = Taint(key="nvidia.com/gpu", value="present", effect="NoSchedule")
 

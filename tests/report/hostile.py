@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from functools import cache
 
-from models.base import Document
 from planner.cluster import Cluster
-from planner.evictions.suggest import EvictOptions, suggest
+from planner.documents.eviction_plan import make_eviction_plan
+from planner.documents.inspection import inspect_cluster
+from planner.documents.plan import make_plan
+from planner.documents.simulation import simulation_of
+from planner.evictions.suggestion import EvictOptions
 from planner.explain.diagnose import ExplainOptions
 from planner.explain.many import explain_pods
-from planner.planning.plan import make_plan
-from planner.report.inspection import inspect_cluster
-from planner.report.simulation import simulation_of
 from planner.scheduler.profile import default_profile
 from planner.solver.options import SolveOptions
+from planner_models.base import Document
 from tests.objects import HOSTNAME, ZONE, Json, cluster_of, node, pod
 
 HOSTILE = (
@@ -93,5 +94,5 @@ def documents_named(name: str) -> tuple[Document, ...]:
         explain_pods(cluster, pods, profile, ExplainOptions()),
         simulation_of(cluster)[0],
         make_plan(cluster, SolveOptions(), profile),
-        suggest(cluster, EvictOptions(seeds=1), profile),
+        make_eviction_plan(cluster, EvictOptions(seeds=1), profile),
     )

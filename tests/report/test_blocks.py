@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.report.blocks import (
+from planner.report.text.blocks import (
     GAP,
     WIDTH,
     Block,

@@ -11,10 +11,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from models.base import Document
-from models.diagnosis import Conflict, ConflictFact, Diagnosis, RuleKind
 from planner.cli.app import main
-from planner.report import inspect_table
+from planner.documents.inspection import inspect_cluster
 from planner.report.ci.checks import checks_of
 from planner.report.ci.findings import Finding, findings_of, pod_spot
 from planner.report.ci.github import MOST, github_text
@@ -22,9 +20,11 @@ from planner.report.ci.junit import junit_text
 from planner.report.ci.rules import RULES
 from planner.report.ci.sarif import sarif_text
 from planner.report.emit import STEP_SUMMARY, Origin, emit
-from planner.report.formats import Output
-from planner.report.inspection import inspect_cluster
+from planner.report.tables import inspect_table
+from planner.report.text.formats import Output
 from planner.sources.locations import Locations
+from planner_models.base import Document
+from planner_models.diagnosis import Conflict, ConflictFact, Diagnosis, RuleKind
 from tests.report.hostile import HOSTILE, hostile_cluster, hostile_documents
 
 SHOP = "tests/data/shop.yaml"

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from models.inspection import Inspection
 from planner.api import load
 from planner.cli.app import main
 from planner.cluster import Cluster
+from planner.documents.inspection import inspect_cluster
 from planner.examples import example_path, examples
-from planner.report.blocks import WIDTH, plain_text
-from planner.report.cluster_map import MOST_NODES, MapTexts, letters_of
-from planner.report.cluster_view import view_of
 from planner.report.emit import to_text
-from planner.report.formats import Output
-from planner.report.inspection import inspect_cluster
-from planner.report.spread_bars import Spread, spread_bars
+from planner.report.tables.cluster_map import MOST_NODES, MapTexts, letters_of
+from planner.report.text.blocks import WIDTH, plain_text
+from planner.report.text.cluster_view import view_of
+from planner.report.text.formats import Output
+from planner.report.text.spread_bars import Spread, spread_bars
+from planner_models.inspection import Inspection
 from tests.objects import cluster_of, node, owned, pod
 from tests.report.hostile import hostile_cluster
 

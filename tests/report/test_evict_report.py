@@ -5,16 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from models.documents import json_schema
-from models.evictions import Convergence, EvictionPlan
 from planner.api import evict, load
-from planner.evictions.like_descheduler import descheduler_plan
-from planner.evictions.suggest import EvictOptions, find_evictions
-from planner.report import evict_table
+from planner.documents.like_descheduler import descheduler_plan
+from planner.evictions.suggest import find_evictions
+from planner.evictions.suggestion import EvictOptions
 from planner.report.emit import to_json, to_text
-from planner.report.formats import Output
+from planner.report.tables import evict_table
+from planner.report.text.formats import Output
 from planner.scheduler.profile import default_profile
 from planner.sources.example import example_file
+from planner_models.documents import json_schema
+from planner_models.evictions import Convergence, EvictionPlan
 
 TESTS = Path(__file__).resolve().parent.parent
 OPTIONS = EvictOptions(seeds=6)

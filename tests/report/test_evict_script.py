@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from models.evictions import (
+from planner.api import load, solve
+from planner.report.scripts import eviction_objects, eviction_script, plan_script
+from planner.solver.options import SolveOptions
+from planner.sources.example import example_file
+from planner_models.evictions import (
     Convergence,
     EvictionOptions,
     EvictionPlan,
@@ -16,10 +20,6 @@ from models.evictions import (
     PlannedEviction,
     Situation,
 )
-from planner.api import load, solve
-from planner.report.evict_script import eviction_objects, eviction_script, plan_script
-from planner.solver.options import SolveOptions
-from planner.sources.example import example_file
 
 FAKE = """#!/bin/sh
 {{ printf '%s\\n' "$@"; echo ====; }} >> {calls}

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from models.documents import json_schema
-from models.fleet_decision import FleetDecision, FleetDecisionList
 from planner import api
 from planner.examples import example_path, fleets
-from planner.report import fleet_table
 from planner.report.emit import to_json, to_text, to_yaml
-from planner.report.formats import Output
+from planner.report.tables import fleet_table
+from planner.report.text.formats import Output
+from planner_models.documents import json_schema
+from planner_models.fleet_decision import FleetDecision, FleetDecisionList
 from tests.fleet.fleet_objects import (
     GPU,
     affinity,

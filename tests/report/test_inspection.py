@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 import yaml
 
-from models.documents import DOCUMENTS, json_schema
-from models.inspection import Inspection
 from planner.api import load
+from planner.documents.inspection import inspect_cluster
 from planner.examples import example_path, examples
-from planner.report import inspect_table
 from planner.report.emit import to_json, to_text, to_yaml
-from planner.report.formats import Output
-from planner.report.inspection import inspect_cluster
+from planner.report.tables import inspect_table
+from planner.report.text.formats import Output
+from planner_models.documents import DOCUMENTS, json_schema
+from planner_models.inspection import Inspection
 
 SNAPSHOTS = Path(__file__).resolve().parent.parent / "snapshots"
 ZONE = "topology.kubernetes.io/zone"

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from models.base import Document
-from models.evictions import EvictionPlan
-from models.plan import Plan
 from planner.api import load
 from planner.cli.app import main
 from planner.examples import example_path
-from planner.report.blocks import Table
-from planner.report.cluster_view import placed, view_of
 from planner.report.markdown import escape
 from planner.report.markdown.documents import parts_of
 from planner.report.markdown.mermaid import MOST_NODES, cluster_graph, small_enough
 from planner.report.markdown.render import Fold, Heading, markdown_text
+from planner.report.text.blocks import Table
+from planner.report.text.cluster_view import placed, view_of
+from planner_models.base import Document
+from planner_models.evictions import EvictionPlan
+from planner_models.plan import Plan
 from tests.objects import cluster_of, node, pod
 from tests.report.hostile import HOSTILE, hostile_cluster, hostile_documents
 

@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from models.documents import json_schema
-from models.plan import Objective, Plan
 from planner.api import load, solve
 from planner.examples import example_path, examples
-from planner.report import plan_table
 from planner.report.emit import to_json, to_text, to_yaml
-from planner.report.formats import Output
-from planner.report.plan_proof import proof
+from planner.report.tables import plan_table
+from planner.report.tables.plan_proof import proof
+from planner.report.text.formats import Output
 from planner.solver.options import SolveOptions
+from planner_models.documents import json_schema
+from planner_models.plan import Objective, Plan
 from tests.objects import ZONE, cluster_of, node, owned, pod
 
 TESTS = Path(__file__).resolve().parent.parent

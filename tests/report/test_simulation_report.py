@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from models.documents import json_schema
-from models.simulation import Simulation
 from planner.api import load, simulate
 from planner.cluster import GONE, Cluster, build_cluster
+from planner.documents.simulation import SimulationOptions, simulation_of
 from planner.examples import example_path, examples
-from planner.report import simulation_table
 from planner.report.cluster_file import cluster_text, write_cluster
 from planner.report.emit import to_json, to_text
-from planner.report.formats import Output
-from planner.report.simulation import SimulationOptions, simulation_of
+from planner.report.tables import simulation_table
+from planner.report.text.formats import Output
 from planner.sources.errors import SourceError
 from planner.sources.load import load_documents
 from planner.sources.read import RawDocument
+from planner_models.documents import json_schema
+from planner_models.simulation import Simulation
 from tests.objects import ZONE, Json, cluster_of, document, node, owned, pod, workload
 
 SNAPSHOTS = Path(__file__).resolve().parent.parent / "snapshots"

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from models.base import Document
 from planner.cli.app import main
-from planner.report import (
+from planner.report.tables import (
     evict_table,
     explain_table,
     inspect_table,
     plan_table,
     simulation_table,
 )
-from planner.report.blocks import WIDTH, Block, plain_text
+from planner.report.text.blocks import WIDTH, Block, plain_text
+from planner_models.base import Document
 from tests.report.hostile import documents_named
 
 LONG = f"-{'x' * 120}-x4v7p"

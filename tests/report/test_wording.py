@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from models.inspection import Unit
-from planner.report.wording import count_of, decimal, name_some, part_of, short_key
+from planner.report.text.wording import decimal, name_some, part_of
+from planner.words import count_of, short_key
+from planner_models.inspection import Unit
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.scheduler.carried_terms import CarriedTerms
+from planner.scheduler.framework.carried_terms import CarriedTerms
 from tests.agreement.clusters import random_cluster
 
 

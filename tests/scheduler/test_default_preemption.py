@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.scheduler_config import KubeSchedulerConfiguration
-from models.scheduler_profile import resolve_profiles
 from planner.cluster import PENDING, Cluster, build_cluster
 from planner.scheduler.cycle import Scheduler
+from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.preemption import Offset, Preemption, event_message, preempt
 from planner.scheduler.profile import Profile, build_profile, default_profile
-from planner.scheduler.state import SchedulingState
 from planner.sources.load import load_paths
+from planner_models.scheduler_config import KubeSchedulerConfiguration
+from planner_models.scheduler_profile import resolve_profiles
 
 HOSTNAME = "kubernetes.io/hostname"
 Object = dict[str, Any]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from planner.cluster import PENDING, Cluster
+from planner.replay.verify import cordoned_node
 from planner.scheduler.cycle import Evaluation, GroupCycle, Scheduler
-from planner.scheduler.facts import facts_of
+from planner.scheduler.framework.facts import facts_of
+from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import default_profile
-from planner.scheduler.state import SchedulingState
-from planner.verify.replay import cordoned_node
 from tests.objects import cluster_of, node, pod
 
 PROFILE = default_profile()

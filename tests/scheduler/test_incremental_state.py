@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.cluster import GONE, Cluster
-from planner.scheduler.changes import ChangeLog, GroupSet
 from planner.scheduler.cycle import Evaluation, Scheduler
-from planner.scheduler.framework import Change
+from planner.scheduler.framework.changes import ChangeLog, GroupSet
+from planner.scheduler.framework.plugin import Change
+from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import default_profile
-from planner.scheduler.state import SchedulingState
 from tests.objects import HOSTNAME, ZONE, Json, cluster_of, node, pod
 
 APPS = ("web", "db", "log")

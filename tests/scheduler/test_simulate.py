@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from models.scheduler_config import KubeSchedulerConfiguration
-from models.scheduler_profile import resolve_profiles
 from planner.cluster import PENDING, Cluster
 from planner.scheduler.cycle import Scheduler
+from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import Profile, build_profile, default_profile
 from planner.scheduler.sampling import NodeSampling, nodes_wanted, tree_order
 from planner.scheduler.simulate import Attempt, SimulationRun, simulate
-from planner.scheduler.state import SchedulingState
+from planner_models.scheduler_config import KubeSchedulerConfiguration
+from planner_models.scheduler_profile import resolve_profiles
 from tests.objects import HOSTNAME, ZONE, Json, cluster_of, node, owned, pod
 
 

@@ -7,8 +7,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.scheduler.volume_attachments import Attachments
-from planner.scheduler.volume_claims import VolumeId
+from planner.scheduler.volumes.attachments import Attachments
+from planner.scheduler.volumes.claims import VolumeId
 from tests.scheduler.volume_examples import (
     DRIVER,
     attachment,

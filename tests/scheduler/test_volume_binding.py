@@ -6,13 +6,18 @@ from typing import Any
 
 import pytest
 
-from models.volume import SELECTED_NODE, CSIDriver, CSIStorageCapacity, PersistentVolumeClaim
 from planner.scheduler.plugins.volume_binding import REASON_IMMEDIATE, REASONS, VolumeBinding
-from planner.scheduler.volume_matching import (
+from planner.scheduler.volumes.matching import (
     BIND_CONFLICT,
     NODE_CONFLICT,
     NOT_ENOUGH_SPACE,
     VOLUME_MISSING,
+)
+from planner_models.volume import (
+    SELECTED_NODE,
+    CSIDriver,
+    CSIStorageCapacity,
+    PersistentVolumeClaim,
 )
 from tests.scheduler.volume_examples import (
     DRIVER,

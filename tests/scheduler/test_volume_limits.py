@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from planner.scheduler.framework import Change, PreFilterResult
+from planner.scheduler.framework.plugin import Change, PreFilterResult
+from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.plugins.node_volume_limits import REASON, NodeVolumeLimits
-from planner.scheduler.state import SchedulingState
 from tests.scheduler.volume_examples import (
     attachment,
     claim,

@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.volume import SELECTED_NODE, PersistentVolume, PersistentVolumeClaim
+from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.plugins.volume_binding import VolumeBinding
-from planner.scheduler.state import SchedulingState
-from planner.scheduler.volume_matching import BIND_CONFLICT, NODE_CONFLICT
+from planner.scheduler.volumes.matching import BIND_CONFLICT, NODE_CONFLICT
+from planner_models.volume import SELECTED_NODE, PersistentVolume, PersistentVolumeClaim
 from tests.scheduler.volume_examples import (
     ZONE,
     claim,

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from models.volume import Volume
-from planner.scheduler.framework import Change
+from planner.scheduler.framework.plugin import Change
+from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.plugins.volume_restrictions import (
     REASON_CLAIM,
     REASON_DISK,
     VolumeRestrictions,
     conflict,
 )
-from planner.scheduler.state import SchedulingState
+from planner_models.volume import Volume
 from tests.scheduler.volume_examples import (
     claim,
     index,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.scheduler.state import SchedulingState
+from planner.scheduler.framework.state import SchedulingState
 from tests.scheduler.volume_examples import (
     claim,
     gets,

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from models.meta import ObjectMeta
-from models.node import Node
 from planner.scheduler.plugins.volume_zone import BETA_ZONE, REASON, VolumeZone
+from planner_models.meta import ObjectMeta
+from planner_models.node import Node
 from tests.scheduler.volume_examples import (
     ZONE,
     claim,

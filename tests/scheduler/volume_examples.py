@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from models.meta import ObjectMeta, OwnerReference
-from models.node import Node
-from models.pod import Pod, PodSpec
-from models.selectors import NodeSelector
-from models.volume import (
+from planner.cluster import build_cluster
+from planner.scheduler.framework.plugin import FilterPlugin, PreFilterResult, Status
+from planner.scheduler.framework.state import SchedulingState
+from planner.sources.inventory import Inventory
+from planner_models.meta import ObjectMeta, OwnerReference
+from planner_models.node import Node
+from planner_models.pod import Pod, PodSpec
+from planner_models.selectors import NodeSelector
+from planner_models.volume import (
     BIND_COMPLETED,
     CSINode,
     PersistentVolume,
@@ -18,10 +22,6 @@ from models.volume import (
     Volume,
     VolumeAttachment,
 )
-from planner.cluster import build_cluster
-from planner.scheduler.framework import FilterPlugin, PreFilterResult, Status
-from planner.scheduler.state import SchedulingState
-from planner.sources.inventory import Inventory
 
 ZONE = "topology.kubernetes.io/zone"
 HOSTNAME = "kubernetes.io/hostname"

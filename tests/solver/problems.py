@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from models.meta import OwnerReference
-from models.node import Node
-from models.pod import Pod, PodSpec
-from models.volume import Volume
 from planner.cluster import Cluster, build_cluster
 from planner.solver.options import SolveOptions
 from planner.solver.problem import Problem, build_problem
 from planner.solver.search import solve
 from planner.solver.solution import Solution
 from planner.sources.inventory import Inventory
+from planner_models.meta import OwnerReference
+from planner_models.node import Node
+from planner_models.pod import Pod, PodSpec
+from planner_models.volume import Volume
 
 ZONE = "topology.kubernetes.io/zone"
 HOSTNAME = "kubernetes.io/hostname"

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from benchmarks.drift import drifted
-from models.plan import Plan
-from planner.planning.candidate import cut_short
-from planner.planning.plan import make_plan
+from planner.documents.plan import make_plan
+from planner.replay.steps import Step
 from planner.scheduler.profile import default_profile
+from planner.sequences.candidate import cut_short
 from planner.solver.large import MOST_CELLS, is_large, solve_large
 from planner.solver.options import SolveOptions
 from planner.solver.problem import build_problem
 from planner.solver.search import cell_count, solve
 from planner.solver.solution import Solution
-from planner.verify.steps import Step
+from planner_models.plan import Plan
 from tests.solver.scale_clusters import tight_cluster
 
 RULES = ("placed", "broken", "excess", "moves")

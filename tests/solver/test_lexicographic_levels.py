@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from models.selectors import LabelSelector
 from planner.api import load
 from planner.examples import example_path
 from planner.solver import lexicographic, search
@@ -18,6 +17,7 @@ from planner.solver.options import SolveOptions
 from planner.solver.problem import build_problem
 from planner.solver.search import Progress, solve
 from planner.solver.solution import BrokenRule
+from planner_models.selectors import LabelSelector
 from tests.solver.problems import (
     ABC,
     HOSTNAME,

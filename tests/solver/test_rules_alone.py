@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
-from models.volume import (
+from planner.solver.options import SolveOptions
+from planner.solver.problem import build_problem
+from planner.solver.search import solve
+from planner_models.volume import (
     BIND_COMPLETED,
     CSINode,
     PersistentVolume,
     PersistentVolumeClaim,
     StorageClass,
 )
-from planner.solver.options import SolveOptions
-from planner.solver.problem import build_problem
-from planner.solver.search import solve
 from tests.solver.problems import (
     ABC,
     HOSTNAME,

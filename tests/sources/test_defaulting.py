@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from models.pod import Pod
+from planner_models.pod import Pod
 from tests.objects import Json, inventory_of, manifest, pod
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

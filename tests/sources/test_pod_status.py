@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from models.pod import ContainerState, Pod, PodCondition
+from planner_models.pod import ContainerState, Pod, PodCondition
 from tests.objects import Json, inventory_of, pod
 
 

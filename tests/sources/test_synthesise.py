@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from models.pod import Pod
 from planner.sources.errors import SourceError
 from planner.sources.inventory import Inventory
 from planner.sources.synthesise import MOST_PODS
+from planner_models.pod import Pod
 from tests.objects import Json, inventory_of, node, owned, pod, template, workload
 
 DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")

@@ -6,9 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from models.diagnosis import Change, Repair
 from planner.cluster.node_rules import BoolArray
-from planner.explain.overlay import feasible
 from planner.explain.repairs import (
     add_node,
     add_node_affinity,
@@ -32,6 +30,8 @@ from planner.explain.repairs import (
 )
 from planner.explain.repairs.proposal import COSTS, MOST_BESIDE, Case, Proposal
 from planner.explain.rules.rule import Rule
+from planner.explain.situation.overlay import feasible
+from planner_models.diagnosis import Change, Repair
 
 __all__ = ["COSTS", "MOST_BESIDE", "Case", "not_listed", "repairs_for"]
 

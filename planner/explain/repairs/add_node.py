@@ -12,13 +12,13 @@ from itertools import product
 
 import numpy as np
 
-from models.meta import ObjectMeta
-from models.node import HOSTNAME, Node, NodeStatus
-from models.quantity import NANO
-from models.resources import CPU, MEMORY, PODS
-from planner.explain.overlay import Overlay, feasible
 from planner.explain.repairs.proposal import Case, Proposal
-from planner.explain.words import amount, conjoined, short_key
+from planner.explain.situation.overlay import Overlay, feasible
+from planner.words import amount, conjoined, short_key
+from planner_models.meta import ObjectMeta
+from planner_models.node import HOSTNAME, Node, NodeStatus
+from planner_models.quantity import NANO
+from planner_models.resources import CPU, MEMORY, PODS
 
 NAME = "new-node"
 NEW_DOMAIN = "planner-new-domain"

@@ -11,15 +11,15 @@ from collections.abc import Iterator
 import numpy as np
 from pydantic import JsonValue
 
-from models.affinity import REQUIRED, Affinity
-from models.pod import PodSpec
-from models.selectors import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from planner.cluster.node_rules import BoolArray
-from planner.explain.overlay import Overlay, SpecEdit
 from planner.explain.repairs.commands import Op
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.pod_topology_spread import SpreadRule
-from planner.explain.words import NAMED, conjoined
+from planner.explain.situation.overlay import Overlay, SpecEdit
+from planner.words import NAMED, conjoined
+from planner_models.affinity import REQUIRED, Affinity
+from planner_models.pod import PodSpec
+from planner_models.selectors import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 
 _PATH = ("affinity", "nodeAffinity", REQUIRED)
 

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from pydantic import JsonValue
 
-from models.pod import PodSpec
-from models.taints import Taint, Toleration
 from planner.cluster.node_rules import BoolArray
-from planner.explain.overlay import Overlay, SpecEdit
 from planner.explain.repairs.commands import Op
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.rule import Rule
 from planner.explain.rules.taint_toleration import TaintRule
-from planner.explain.words import conjoined
+from planner.explain.situation.overlay import Overlay, SpecEdit
+from planner.words import conjoined
+from planner_models.pod import PodSpec
+from planner_models.taints import Taint, Toleration
 
 
 def propose(case: Case, rule: Rule, nodes: BoolArray) -> Iterator[Proposal]:

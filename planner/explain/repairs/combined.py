@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from planner.cluster.node_rules import BoolArray
-from planner.explain.conflict import blocked_by
+from planner.explain.conflicts.conflict import blocked_by
 from planner.explain.repairs import relax_affinity, relax_anti_affinity, schedule_anyway
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.rule import Rule

@@ -17,9 +17,9 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from models.pod import Pod
-from models.workload import HASH_LABEL
 from planner.cluster.owners import SHORT, WorkloadRef
+from planner_models.pod import Pod
+from planner_models.workload import HASH_LABEL
 
 PATCHABLE = frozenset(
     ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController")

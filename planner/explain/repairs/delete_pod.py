@@ -12,12 +12,12 @@ import numpy as np
 
 from planner.cluster.movability import DEFAULT_POLICY, MIRROR, immovable
 from planner.cluster.topology import IntArray
-from planner.explain.overlay import Overlay, feasible
 from planner.explain.repairs.commands import kubectl
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.inter_pod_affinity import AntiAffinityRule, OthersRule
 from planner.explain.rules.node_resources_fit import CapacityRule
 from planner.explain.rules.pod_topology_spread import SpreadRule
+from planner.explain.situation.overlay import Overlay, feasible
 
 MOST = 40
 """Pods that are tried."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from models.pod import PodSpec
 from planner.cluster.node_rules import BoolArray
-from planner.explain.overlay import Overlay
 from planner.explain.repairs.commands import Op
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.node_ports import PortRule
 from planner.explain.rules.rule import Rule
-from planner.explain.words import conjoined
+from planner.explain.situation.overlay import Overlay
+from planner.words import conjoined
+from planner_models.pod import PodSpec
 
 
 def propose(case: Case, rule: Rule, nodes: BoolArray) -> Iterator[Proposal]:

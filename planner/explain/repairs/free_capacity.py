@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from planner.cluster.node_rules import BoolArray
-from planner.explain.overlay import Overlay
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.node_resources_fit import CapacityRule
 from planner.explain.rules.rule import Rule
-from planner.explain.words import amount, conjoined, resource_word
+from planner.explain.situation.overlay import Overlay
+from planner.words import amount, conjoined, resource_word
 
 
 def propose(case: Case, rule: Rule, nodes: BoolArray) -> Iterator[Proposal]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from models.pod import PodSpec
-from planner.explain.overlay import Overlay, SpecEdit
 from planner.explain.repairs.commands import Op
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.pod_topology_spread import SpreadRule
-from planner.explain.words import conjoined
+from planner.explain.situation.overlay import Overlay, SpecEdit
+from planner.words import conjoined
+from planner_models.pod import PodSpec
 
 Policy = Literal["node_taints_policy", "node_affinity_policy"]
 _FIELDS: dict[Policy, Literal["nodeTaintsPolicy", "nodeAffinityPolicy"]] = {

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from models.node import Node
-from planner.explain.lookalikes import lookalike
-from planner.explain.overlay import Overlay, feasible
 from planner.explain.repairs.commands import kubectl
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.node_affinity import NodeAffinityRule
 from planner.explain.rules.pod_topology_spread import SpreadRule
-from planner.explain.words import conjoined
+from planner.explain.situation.lookalikes import lookalike
+from planner.explain.situation.overlay import Overlay, feasible
+from planner.words import conjoined
+from planner_models.node import Node
 
 MOST = 6
 """Nodes that are tried per key."""

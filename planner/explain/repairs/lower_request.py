@@ -7,16 +7,16 @@ from typing import Literal
 
 import numpy as np
 
-from models.pod import PodSpec
-from models.quantity import NANO
-from models.resources import CPU, PODS
 from planner.cluster.node_rules import BoolArray
-from planner.explain.overlay import Overlay, SpecEdit
 from planner.explain.repairs.commands import Op
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.node_resources_fit import CapacityRule
 from planner.explain.rules.rule import Rule
-from planner.explain.words import amount, resource_word
+from planner.explain.situation.overlay import Overlay, SpecEdit
+from planner.words import amount, resource_word
+from planner_models.pod import PodSpec
+from planner_models.quantity import NANO
+from planner_models.resources import CPU, PODS
 
 _NANO_PER_MILLI = 10**6
 

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import msgspec
 
-from models.diagnosis import Change as FieldChange
-from models.diagnosis import Repair
 from planner.explain.repairs.commands import Op, patched
 from planner.explain.repairs.proposal import Case
-from planner.explain.subject import Subject
-from planner.explain.words import count_of
+from planner.explain.situation.subject import Subject
 from planner.scheduler.cycle import Scheduler
+from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.preemption import Preemption, preempt
-from planner.scheduler.state import SchedulingState
+from planner.words import count_of
+from planner_models.diagnosis import Change as FieldChange
+from planner_models.diagnosis import Repair
 
 
 def judged(case: Case) -> Iterator[Repair]:

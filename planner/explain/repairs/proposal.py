@@ -10,18 +10,18 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from models.diagnosis import RepairKind
-from models.pod import Pod, PodSpec
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.owners import WorkloadRef
-from planner.explain.conflict import blocked_by
-from planner.explain.greedy import place_in_turn
-from planner.explain.overlay import Overlay, state_under
-from planner.explain.places import Places
+from planner.explain.conflicts.conflict import blocked_by
 from planner.explain.repairs.commands import PATCHABLE, Op, diff_of, patched
 from planner.explain.rules.rule import Rule
-from planner.explain.subject import Subject
+from planner.explain.situation.overlay import Overlay, state_under
+from planner.explain.situation.places import Places
+from planner.explain.situation.queue_order import place_in_turn
+from planner.explain.situation.subject import Subject
 from planner.scheduler.cycle import Scheduler
+from planner_models.diagnosis import RepairKind
+from planner_models.pod import Pod, PodSpec
 
 COSTS: Mapping[RepairKind, int] = MappingProxyType(
     {

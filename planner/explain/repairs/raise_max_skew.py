@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from models.pod import PodSpec
 from planner.cluster.node_rules import BoolArray
-from planner.explain.overlay import Overlay, SpecEdit
 from planner.explain.repairs.commands import Op
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.pod_topology_spread import SpreadRule
 from planner.explain.rules.rule import Rule
+from planner.explain.situation.overlay import Overlay, SpecEdit
+from planner_models.pod import PodSpec
 
 STEP = 2
 """What each step of maxSkew beyond the first costs."""

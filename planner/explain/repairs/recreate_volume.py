@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from models.volume import PersistentVolumeClaim
 from planner.cluster.node_rules import BoolArray
-from planner.explain.overlay import Overlay
 from planner.explain.repairs.commands import kubectl
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.rule import Rule
 from planner.explain.rules.volumes import VolumeRule
+from planner.explain.situation.overlay import Overlay
+from planner_models.volume import PersistentVolumeClaim
 
 
 def propose(case: Case, rule: Rule, nodes: BoolArray) -> Iterator[Proposal]:

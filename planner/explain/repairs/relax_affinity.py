@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from models.affinity import REQUIRED, NodeAffinity, PodAffinity
-from models.pod import PodSpec
-from models.selectors import NodeSelector, NodeSelectorTerm
-from planner.explain.overlay import Overlay, SpecEdit
 from planner.explain.repairs.commands import Op
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.inter_pod_affinity import selector_words
 from planner.explain.rules.node_affinity import requirement_words
-from planner.explain.words import short_key
+from planner.explain.situation.overlay import Overlay, SpecEdit
+from planner.words import short_key
+from planner_models.affinity import REQUIRED, NodeAffinity, PodAffinity
+from planner_models.pod import PodSpec
+from planner_models.selectors import NodeSelector, NodeSelectorTerm
 
 _NODES = ("affinity", "nodeAffinity", REQUIRED)
 _PODS = ("affinity", "podAffinity", REQUIRED)

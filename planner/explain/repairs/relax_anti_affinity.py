@@ -11,14 +11,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from models.affinity import REQUIRED, PodAffinityTerm
-from models.node import HOSTNAME
-from models.pod import PodSpec
 from planner.cluster.owners import WorkloadRef
-from planner.explain.overlay import Overlay, SpecEdit, feasible
 from planner.explain.repairs.commands import Op
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.inter_pod_affinity import ANTI_FIELD, AntiAffinityRule, OthersRule
+from planner.explain.situation.overlay import Overlay, SpecEdit, feasible
+from planner_models.affinity import REQUIRED, PodAffinityTerm
+from planner_models.node import HOSTNAME
+from planner_models.pod import PodSpec
 
 MOST_WORKLOADS = 6
 

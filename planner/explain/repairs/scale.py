@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from models.workload import Deployment, ReplicaSet, ReplicationController
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.owners import WorkloadRef
-from planner.explain.overlay import Overlay, feasible
 from planner.explain.repairs.commands import scale_command
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.inter_pod_affinity import AntiAffinityRule
 from planner.explain.rules.node_resources_fit import CapacityRule
-from planner.explain.words import amount_of, conjoined
+from planner.explain.situation.overlay import Overlay, feasible
+from planner.words import amount_of, conjoined
+from planner_models.workload import Deployment, ReplicaSet, ReplicationController
 
 MOST_PODS = 24
 """Replicas that are tried one by one: kube-controller-manager chooses which of them goes."""

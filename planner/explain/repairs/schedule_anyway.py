@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from models.pod import PodSpec
-from planner.explain.overlay import Overlay, SpecEdit
 from planner.explain.repairs.commands import Op
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.pod_topology_spread import SpreadRule
+from planner.explain.situation.overlay import Overlay, SpecEdit
+from planner_models.pod import PodSpec
 
 
 def propose(case: Case) -> Iterator[Proposal]:

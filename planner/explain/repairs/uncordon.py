@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from models.node import UNSCHEDULABLE_TAINT, Node
 from planner.cluster.node_rules import BoolArray
-from planner.explain.overlay import Overlay
 from planner.explain.repairs.commands import kubectl
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.node_unschedulable import CordonRule
 from planner.explain.rules.rule import Rule
+from planner.explain.situation.overlay import Overlay, uncordoned
 
 MOST = 6
 
@@ -34,9 +33,3 @@ def propose(case: Case, rule: Rule, nodes: BoolArray) -> Iterator[Proposal]:
             overlay=Overlay(nodes={index: uncordoned(node)}),
             command=kubectl("uncordon", node.name),
         )
-
-
-def uncordoned(node: Node) -> Node:
-    """Without the cordon and the taint that it brought."""
-    taints = tuple(t for t in node.spec.taints if t.key != UNSCHEDULABLE_TAINT)
-    return node.replace(spec=node.spec.replace(unschedulable=False, taints=taints))

@@ -16,7 +16,7 @@ from planner.explain.rules import (
     volumes,
 )
 from planner.explain.rules.rule import Rule
-from planner.explain.subject import Subject
+from planner.explain.situation.subject import Subject
 
 FINDERS: tuple[Callable[[Subject], list[Rule]], ...] = (
     volumes.find,

@@ -9,22 +9,22 @@ from typing import ClassVar
 
 import numpy as np
 
-from models.affinity import REQUIRED, Affinity, PodAffinity, PodAffinityTerm
-from models.diagnosis import RuleKind
-from models.selectors import LabelSelector
 from planner.cluster.groups import PodGroup
 from planner.cluster.matching import TermScope
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.explain.rules.rule import Facts, Rule
-from planner.explain.subject import Subject
-from planner.explain.words import NAMED, conjoined, count_of, named_or_counted, short_key
+from planner.explain.situation.subject import Subject
 from planner.scheduler.plugins.inter_pod_affinity import (
     REASON_AFFINITY,
     REASON_ANTI_AFFINITY,
     REASON_EXISTING,
     InterPodAffinity,
 )
+from planner.words import NAMED, conjoined, count_of, named_or_counted, short_key
+from planner_models.affinity import REQUIRED, Affinity, PodAffinity, PodAffinityTerm
+from planner_models.diagnosis import RuleKind
+from planner_models.selectors import LabelSelector
 
 ANTI_FIELD = f"spec.affinity.podAntiAffinity.{REQUIRED}"
 NEAR_FIELD = f"spec.affinity.podAffinity.{REQUIRED}"

@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from models.diagnosis import RuleKind
-from models.selectors import NodeFieldRequirement, NodeSelectorRequirement, NodeSelectorTerm
 from planner.cluster.node_rules import BoolArray
 from planner.explain.rules.rule import Facts, Rule
-from planner.explain.subject import Subject
-from planner.explain.words import conjoined, short_key
+from planner.explain.situation.subject import Subject
+from planner.words import conjoined, short_key
+from planner_models.diagnosis import RuleKind
+from planner_models.selectors import NodeFieldRequirement, NodeSelectorRequirement, NodeSelectorTerm
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from models.diagnosis import RuleKind
 from planner.cluster.node_rules import BoolArray
 from planner.explain.rules.rule import Facts, Rule
-from planner.explain.subject import Subject
+from planner.explain.situation.subject import Subject
+from planner_models.diagnosis import RuleKind
 
 
 @dataclass(frozen=True, eq=False)

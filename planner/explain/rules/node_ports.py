@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from models.diagnosis import RuleKind
 from planner.cluster.node_rules import BoolArray
 from planner.explain.rules.rule import Facts, Rule
-from planner.explain.subject import Subject
-from planner.explain.words import conjoined
+from planner.explain.situation.subject import Subject
+from planner.words import conjoined
+from planner_models.diagnosis import RuleKind
 
 
 @dataclass(frozen=True, eq=False)

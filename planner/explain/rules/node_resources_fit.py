@@ -9,20 +9,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from models.diagnosis import RuleKind
-from models.resources import PODS
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.explain.rules.rule import FILLS, Facts, Rule
-from planner.explain.subject import Subject
-from planner.explain.words import (
+from planner.explain.situation.subject import Subject
+from planner.scheduler.plugins.node_resources_fit import NodeResourcesFit
+from planner.words import (
     NAMED,
     amount,
     both_or_all,
     conjoined,
     resource_word,
 )
-from planner.scheduler.plugins.node_resources_fit import NodeResourcesFit
+from planner_models.diagnosis import RuleKind
+from planner_models.resources import PODS
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,13 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from models.diagnosis import RuleKind
-from models.node import UNSCHEDULABLE_TAINT
-from models.taints import HARD_EFFECTS, first_untolerated
 from planner.cluster.node_rules import BoolArray
 from planner.explain.rules.rule import Facts, Rule
-from planner.explain.subject import Subject
-from planner.explain.words import conjoined
+from planner.explain.situation.subject import Subject
+from planner.words import conjoined
+from planner_models.diagnosis import RuleKind
+from planner_models.node import UNSCHEDULABLE_TAINT
+from planner_models.taints import HARD_EFFECTS, first_untolerated
 
 
 @dataclass(frozen=True, eq=False)

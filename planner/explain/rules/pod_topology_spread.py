@@ -12,15 +12,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from models.diagnosis import RuleKind
-from models.selectors import with_match_label_keys
-from models.topology_spread import TopologySpreadConstraint
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray, Topology
 from planner.explain.rules.rule import NARROWS, Facts, Rule
-from planner.explain.subject import Subject
-from planner.explain.words import NAMED, conjoined, count_of, short_key
-from planner.scheduler.default_selector import default_selector
+from planner.explain.situation.subject import Subject
+from planner.scheduler.framework.default_selector import default_selector
+from planner.words import NAMED, conjoined, count_of, short_key
+from planner_models.diagnosis import RuleKind
+from planner_models.selectors import with_match_label_keys
+from planner_models.topology_spread import TopologySpreadConstraint
 
 COUNTS_SHOWN = 50
 """With more domains the document says how far the counts are apart."""

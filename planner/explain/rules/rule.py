@@ -9,9 +9,9 @@ from typing import ClassVar
 
 from pydantic import JsonValue
 
-from models.diagnosis import ConflictFact, RuleKind
 from planner.cluster.node_rules import BoolArray
-from planner.explain.subject import Subject
+from planner.explain.situation.subject import Subject
+from planner_models.diagnosis import ConflictFact, RuleKind
 
 Facts = Mapping[str, JsonValue]
 

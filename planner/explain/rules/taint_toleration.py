@@ -11,13 +11,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from models.diagnosis import RuleKind
-from models.node import UNSCHEDULABLE_TAINT
-from models.taints import HARD_EFFECTS, Taint
 from planner.cluster.node_rules import BoolArray
 from planner.explain.rules.rule import Facts, Rule
-from planner.explain.subject import Subject
-from planner.explain.words import NAMED, conjoined
+from planner.explain.situation.subject import Subject
+from planner.words import NAMED, conjoined
+from planner_models.diagnosis import RuleKind
+from planner_models.node import UNSCHEDULABLE_TAINT
+from planner_models.taints import HARD_EFFECTS, Taint
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from models.diagnosis import RuleKind
 from planner.cluster.node_rules import BoolArray
 from planner.explain.rules.rule import NARROWS, Facts, Rule
-from planner.explain.subject import Subject
-from planner.explain.words import conjoined
-from planner.scheduler.framework import Status
+from planner.explain.situation.subject import Subject
+from planner.scheduler.framework.plugin import Status
+from planner.words import conjoined
+from planner_models.diagnosis import RuleKind
 
 PLUGINS = ("VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone")
 _PINNING = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from models.member_cluster import MemberCluster
-from models.meta import ObjectMeta
 from planner.fleet.repairs.proposal import Proposal
 from planner.fleet.schedule import schedule
 from planner.fleet.setting import Setting
 from planner.fleet.words import all_of, count_of, short_key
+from planner_models.member_cluster import MemberCluster
+from planner_models.meta import ObjectMeta
 
 MOST = 8
 """Who needs more clusters than this has other worries."""

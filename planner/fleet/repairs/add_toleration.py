@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from models.fleet import ClusterToleration
 from planner.fleet.repairs.proposal import Proposal, kubectl_object
 from planner.fleet.setting import Setting
 from planner.fleet.taints import untolerated
+from planner_models.fleet import ClusterToleration
 
 
 def proposals(setting: Setting) -> Iterator[Proposal]:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from models.fleet import ClusterSelectorTerm
-from models.member_cluster import MemberCluster
 from planner.fleet import affinity
 from planner.fleet.repairs.proposal import Proposal
 from planner.fleet.setting import Setting
 from planner.fleet.topology_spread import OUTSIDE, Topology
+from planner_models.fleet import ClusterSelectorTerm
+from planner_models.member_cluster import MemberCluster
 
 
 def proposals(setting: Setting) -> Iterator[Proposal]:

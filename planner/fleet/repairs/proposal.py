@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from models.fleet_binding import Binding, BindingSpec
-from models.fleet_decision import FleetChange, FleetRepairKind
-from models.meta import ObjectMeta
 from planner.fleet.bindings import Bindings
 from planner.fleet.measures import measure
 from planner.fleet.schedule import Picks, schedule
 from planner.fleet.setting import Setting
+from planner_models.fleet_binding import Binding, BindingSpec
+from planner_models.fleet_decision import FleetChange, FleetRepairKind
+from planner_models.meta import ObjectMeta
 
 
 @dataclass(frozen=True)

@@ -5,20 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from models.base import Document
-from models.diagnosis import ConflictFact, Diagnosis, Verdict
-from models.evictions import EvictionPlan
-from models.fleet_decision import FleetDecision, FleetDecisionList, FleetVerdict
-from models.inspection import Inspection, SpreadViolation
-from models.plan import Plan, PlanViolation
-from models.simulation import SimulatedPod, Simulation
 from planner.cluster.owners import SHORT
-from planner.report import evict_table, explain_table, fleet_table, plan_proof
-from planner.report.blocks import plain_text
 from planner.report.ci.findings import Check, Finding, Level, Spot, pod_spot
 from planner.report.ci.rules import RuleId
-from planner.report.wording import count_of, short_key, short_name
+from planner.report.tables import evict_table, explain_table, fleet_table, plan_proof
+from planner.report.text.blocks import plain_text
+from planner.report.text.wording import short_name
 from planner.sources.locations import ObjectName
+from planner.words import count_of, short_key
+from planner_models.base import Document
+from planner_models.diagnosis import ConflictFact, Diagnosis, Verdict
+from planner_models.evictions import EvictionPlan
+from planner_models.fleet_decision import FleetDecision, FleetDecisionList, FleetVerdict
+from planner_models.inspection import Inspection, SpreadViolation
+from planner_models.plan import Plan, PlanViolation
+from planner_models.simulation import SimulatedPod, Simulation
 
 _VERDICTS: Mapping[Verdict, tuple[RuleId, Level]] = {
     "impossible": ("pod-impossible", "error"),

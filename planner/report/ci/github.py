@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.report.blocks import Paragraph, Table
 from planner.report.ci.findings import Finding
 from planner.report.markdown.render import Fold, Part
-from planner.report.wording import count_of
+from planner.report.text.blocks import Paragraph, Table
 from planner.sources.locations import Locations
+from planner.words import count_of
 
 MOST = 10
 LISTED = 1000

@@ -12,18 +12,18 @@ from functools import cached_property
 
 import numpy as np
 
-from models.node import Node
 from planner.cluster import PENDING, Cluster
+from planner.cluster.counted_key import counted_key
 from planner.cluster.topology import NO_DOMAIN, IntArray
-from planner.planning.workload_changes import counted_key
-from planner.report.blocks import shortened
+from planner.documents.inspection_nodes import flavour, zone_key
 from planner.report.html.map_view import ClusterMap, HeatBlock, Json, Step, Tile, Zone
 from planner.report.html.squares import Squares
 from planner.report.html.story import Story
 from planner.report.html.usage import Usage
 from planner.report.html.words import many
-from planner.report.inspection_nodes import flavour, zone_key
-from planner.report.wording import short_key
+from planner.report.text.blocks import shortened
+from planner.words import short_key
+from planner_models.node import Node
 
 TILES = 150
 """Up to so many nodes each has a tile."""

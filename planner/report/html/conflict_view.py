@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from models.diagnosis import Diagnosis, NodeClass
 from planner.report.html.cluster_map import map_key
 from planner.report.html.names import Index
 from planner.report.html.view import Conflict, FunnelRow, RuleRow, Verdict
-from planner.report.wording import NAMED, all_of, count_of, name_some
+from planner.report.text.wording import name_some
+from planner.words import NAMED, conjoined, count_of
+from planner_models.diagnosis import Diagnosis, NodeClass
 
 REFUSED = "no"
 PASSED = "ok"
@@ -104,7 +105,7 @@ def _which(classes: Sequence[NodeClass]) -> str:
     """Names where there are few, else the classes in words."""
     names = sorted(name for each in classes for name in each.names)
     few = len(names) <= NAMED and len(names) == sum(each.nodes for each in classes)
-    return all_of(names) if few else name_some([each.which for each in classes])
+    return conjoined(names) if few else name_some([each.which for each in classes])
 
 
 def _by_rule(classes: Sequence[NodeClass]) -> list[list[NodeClass]]:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from models.evictions import EvictionPlan, LikeDescheduler
 from planner.cluster import Cluster
 from planner.cluster.topology import IntArray
+from planner.disruption.budgets import allowances
 from planner.evictions.goals import aim_of
-from planner.evictions.trial import Manner, Trial, WavePlan
-from planner.planning.budgets import allowances
-from planner.report import evict_table
-from planner.report.blocks import Paragraph, Table, plain_text
+from planner.replay.trial import Manner, Trial, WavePlan
 from planner.report.html.cluster_map import cluster_map
 from planner.report.html.map_view import Tone
 from planner.report.html.names import Index
@@ -19,8 +16,12 @@ from planner.report.html.spread_charts import situation, spread_section, uneven_
 from planner.report.html.story import Story, descheduler_story, eviction_story
 from planner.report.html.view import Badge, Fact, Page, Row, Section, TableSection, TextSection
 from planner.report.html.words import words
-from planner.report.wording import count_of, name_some
+from planner.report.tables import evict_table
+from planner.report.text.blocks import Paragraph, Table, plain_text
+from planner.report.text.wording import name_some
 from planner.scheduler.profile import Profile
+from planner.words import count_of
+from planner_models.evictions import EvictionPlan, LikeDescheduler
 
 
 def evict_page(cluster: Cluster, document: EvictionPlan, profile: Profile) -> Page:

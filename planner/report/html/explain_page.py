@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from models.diagnosis import Diagnosis, Rearrangement
 from planner.cluster import Cluster
-from planner.report import explain_table
-from planner.report.blocks import plain_text
 from planner.report.html.cluster_map import cluster_map
 from planner.report.html.conflict_view import conflict_view
 from planner.report.html.map_view import Tone
@@ -26,7 +23,10 @@ from planner.report.html.view import (
     TextSection,
 )
 from planner.report.html.words import sentence, words
-from planner.report.wording import count_of
+from planner.report.tables import explain_table
+from planner.report.text.blocks import plain_text
+from planner.words import count_of
+from planner_models.diagnosis import Diagnosis, Rearrangement
 
 TONES: dict[str, Tone] = {
     "impossible": "bad",

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from models.fleet_decision import FleetConstraint, FleetDecision, FleetDecisionList
-from models.member_cluster import MemberCluster
-from planner.report import fleet_table
-from planner.report.blocks import Table, plain_text
-from planner.report.fleet_rounds import round_table
 from planner.report.html.map_view import FleetMap, Member, Region, Step, Tone
 from planner.report.html.repair_cards import fleet_cards
 from planner.report.html.spread_charts import band, bar
@@ -27,7 +22,13 @@ from planner.report.html.view import (
     TextSection,
 )
 from planner.report.html.words import sentence, words
-from planner.report.wording import count_of, name_some, short_key
+from planner.report.tables import fleet_table
+from planner.report.tables.fleet_rounds import round_table
+from planner.report.text.blocks import Table, plain_text
+from planner.report.text.wording import name_some
+from planner.words import count_of, short_key
+from planner_models.fleet_decision import FleetConstraint, FleetDecision, FleetDecisionList
+from planner_models.member_cluster import MemberCluster
 
 BADGES: dict[str, Badge] = {
     "fulfilled": Badge("Fulfilled", "good"),

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from hashlib import sha256
 
 from planner.cluster.owners import WorkloadRef
-from planner.report.cluster_map import letters_of
-from planner.report.cluster_view import PodView
 from planner.report.html.map_view import Mark
+from planner.report.tables.cluster_map import letters_of
+from planner.report.text.cluster_view import PodView
 
 COLOURS = 9
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from models.diagnosis import Diagnosis, Repair
-from models.fleet_decision import FleetDecision, FleetRepair
-from planner.report.explain_repairs import texts, united
 from planner.report.html.view import Card, CardSection
-from planner.report.wording import count_of
+from planner.report.tables.explain_repairs import texts, united
+from planner.words import count_of
+from planner_models.diagnosis import Diagnosis, Repair
+from planner_models.fleet_decision import FleetDecision, FleetRepair
 
 CARDS = 12
 ALTERNATIVES = 4

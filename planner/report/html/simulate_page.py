@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from models.simulation import SimulatedPod, Simulation
 from planner.cluster import Cluster
-from planner.report import simulation_table
-from planner.report.blocks import plain_text
 from planner.report.html.cluster_map import cluster_map
 from planner.report.html.map_view import Tone
 from planner.report.html.names import Index
@@ -15,7 +12,11 @@ from planner.report.html.spread_charts import spread_section
 from planner.report.html.story import Story, simulation_story
 from planner.report.html.view import Badge, Fact, Page, Row, Section, TableSection, TextSection
 from planner.report.html.words import many, words
-from planner.report.wording import count_of, name_some
+from planner.report.tables import simulation_table
+from planner.report.text.blocks import plain_text
+from planner.report.text.wording import name_some
+from planner.words import count_of
+from planner_models.simulation import SimulatedPod, Simulation
 
 TONES: dict[str, Tone] = {"scheduled": "", "unschedulable": "bad", "gated": "warn"}
 

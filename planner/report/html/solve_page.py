@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from models.plan import Plan, PlanViolation, Step
 from planner.cluster import Cluster
-from planner.report import plan_table
-from planner.report.blocks import Paragraph, plain_text
 from planner.report.html.cluster_map import cluster_map
 from planner.report.html.map_view import Tone
 from planner.report.html.names import Index
@@ -15,10 +12,13 @@ from planner.report.html.spread_charts import situation, spread_section, uneven_
 from planner.report.html.story import Story, plan_story
 from planner.report.html.view import Badge, Fact, Page, Row, Section, TableSection, TextSection
 from planner.report.html.words import many, words
-from planner.report.plan_checks import checks
-from planner.report.plan_next import hints
-from planner.report.plan_proof import proof
-from planner.report.wording import count_of
+from planner.report.tables import plan_table
+from planner.report.tables.plan_checks import checks
+from planner.report.tables.plan_next import hints
+from planner.report.tables.plan_proof import proof
+from planner.report.text.blocks import Paragraph, plain_text
+from planner.words import count_of
+from planner_models.plan import Plan, PlanViolation, Step
 
 WIDE = 500
 """Up to so many placements the text names each."""

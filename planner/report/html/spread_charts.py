@@ -21,7 +21,7 @@ from planner.cluster.topology import IntArray
 from planner.report.html.names import Index
 from planner.report.html.story import Story
 from planner.report.html.view import Band, Bar, ChartRow, SpreadChart, SpreadSection
-from planner.report.wording import NAMED, all_of, count_of, short_key
+from planner.words import NAMED, conjoined, count_of, short_key
 
 CHARTS = 24
 STEADY = 6
@@ -96,12 +96,12 @@ def situation(story: Story) -> str:
     if not who:
         return ""
     names = list(who)
-    subject = all_of(names) if len(names) <= NAMED else f"{len(names):,} workloads"
+    subject = conjoined(names) if len(names) <= NAMED else f"{len(names):,} workloads"
     verb = "has" if len(names) == 1 else "have"
     below -= above
     if len(keys) > 1 or not below or max(len(above), len(below)) > NAMED:
         return f"Now {subject} {verb} more pods in some domains than their spread rules allow."
-    where = f"in {all_of(sorted(above))} and too few in {all_of(sorted(below))}"
+    where = f"in {conjoined(sorted(above))} and too few in {conjoined(sorted(below))}"
     return f"Now {subject} {verb} too many pods {where} for their spread rules."
 
 
@@ -130,7 +130,7 @@ def _chart(cluster: Cluster, counted: _Counted, *, asked: bool = False) -> Sprea
     owners = sorted({cluster.workloads[carrier.group] for carrier in spread.carriers})
     numbers = Index(cluster).workloads
     some = [owner.name for owner in owners[:3]]
-    title = all_of(some) if len(owners) <= 3 else f"{', '.join(some)} and {len(owners) - 3} more"
+    title = conjoined(some) if len(owners) <= 3 else f"{', '.join(some)} and {len(owners) - 3} more"
     least = spread.constraint.min_domains
     rule = f"per {short_key(spread.constraint.topology_key)}, maxSkew {spread.constraint.max_skew}"
     eligible = np.flatnonzero(spread.scope.domains)

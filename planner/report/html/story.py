@@ -8,13 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
-from models.diagnosis import Diagnosis
-from models.evictions import EvictionPlan, LikeDescheduler
-from models.plan import Plan, Step, Wave
-from models.simulation import Simulation
 from planner.cluster import GONE, PENDING, Cluster
 from planner.cluster.topology import IntArray
-from planner.report.wording import all_of, count_of
+from planner.words import conjoined, count_of
+from planner_models.diagnosis import Diagnosis
+from planner_models.evictions import EvictionPlan, LikeDescheduler
+from planner_models.plan import Plan, Step, Wave
+from planner_models.simulation import Simulation
 
 STAGES = 60
 """More are drawn as one: nobody steps through hundreds."""
@@ -111,7 +111,7 @@ def eviction_story(cluster: Cluster, document: EvictionPlan, after: Sequence[Int
     for wave, node_of in zip(document.waves, after, strict=False):
         tale.become(node_of)
         amount = count_of(len(wave.evictions), "eviction")
-        cordons = f", {all_of(wave.cordon[:6])} cordoned meanwhile" if wave.cordon else ""
+        cordons = f", {conjoined(wave.cordon[:6])} cordoned meanwhile" if wave.cordon else ""
         text = f"Wave {wave.number} of {total}: {amount}{cordons}"
         tale.end(f"Wave {wave.number}", text, str(len(wave.evictions)))
     return tale.story()
@@ -158,7 +158,7 @@ def _wave_text(number: int, total: int, wave: Wave) -> str:
     names = [workload.partition("/")[2] for workload in wave.waits_for]
     if not names:
         return text
-    who = all_of(names) if len(names) <= 6 else f"{len(names)} workloads"
+    who = conjoined(names) if len(names) <= 6 else f"{len(names)} workloads"
     return f"{text}, once {who} {'is' if len(names) == 1 else 'are'} ready again"
 
 

@@ -7,13 +7,14 @@ from functools import cached_property
 
 import numpy as np
 
-from models.quantity import format_cpu, format_resource
-from models.resources import CPU, MEMORY
 from planner.cluster.resources import sum_by
 from planner.cluster.topology import IntArray
 from planner.report.html.story import Story
 from planner.report.html.words import many
-from planner.report.wording import count_of, decimal
+from planner.report.text.wording import decimal
+from planner.words import count_of
+from planner_models.quantity import format_cpu, format_resource
+from planner_models.resources import CPU, MEMORY
 
 OVER = 10
 """The level of a node of which more is requested than it has."""

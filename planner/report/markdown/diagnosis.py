@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from models.diagnosis import Diagnosis
 from planner.cluster.snapshot import Cluster
-from planner.report import explain_table
-from planner.report.blocks import Paragraph, Table
-from planner.report.explain_repairs import texts, united
 from planner.report.markdown.pictures import picture
 from planner.report.markdown.render import Fold, Heading, Part, Where
-from planner.report.wording import count_of
+from planner.report.tables import explain_table
+from planner.report.tables.explain_repairs import texts, united
+from planner.report.text.blocks import Paragraph, Table
+from planner.words import count_of
+from planner_models.diagnosis import Diagnosis
 
 GOOD = ("schedulable", "gated")
 REPAIRS = 8

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from models.base import Document
-from models.diagnosis import Diagnosis
-from models.evictions import EvictionPlan
-from models.fleet_decision import FleetDecision, FleetDecisionList
-from models.inspection import Inspection
-from models.plan import Plan
-from models.simulation import Simulation
 from planner.cluster.snapshot import Cluster
 from planner.report.markdown.diagnosis import diagnosis_parts
 from planner.report.markdown.fleet import fleet_parts
 from planner.report.markdown.observations import inspection_parts, simulation_parts
 from planner.report.markdown.plans import eviction_parts, plan_parts
 from planner.report.markdown.render import Part
+from planner_models.base import Document
+from planner_models.diagnosis import Diagnosis
+from planner_models.evictions import EvictionPlan
+from planner_models.fleet_decision import FleetDecision, FleetDecisionList
+from planner_models.inspection import Inspection
+from planner_models.plan import Plan
+from planner_models.simulation import Simulation
 
 
 def parts_of(

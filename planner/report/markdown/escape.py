@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 
-from planner.report.blocks import NO_BREAK, shortened, visible
+from planner.report.text.blocks import NO_BREAK, shortened, visible
 
 LABEL = 48
 """Columns of a label in a graph."""

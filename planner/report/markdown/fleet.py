@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from models.fleet_decision import FleetDecision
-from planner.report import fleet_table
-from planner.report.blocks import Paragraph, Table
 from planner.report.markdown.mermaid import fleet_graph
 from planner.report.markdown.render import Diagram, Fold, Heading, Part, Where
-from planner.report.notices import notice_blocks
+from planner.report.tables import fleet_table
+from planner.report.text.blocks import Paragraph, Table
+from planner.report.text.notices import notice_blocks
+from planner_models.fleet_decision import FleetDecision
 
 
 def fleet_parts(

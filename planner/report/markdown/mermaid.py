@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from models.fleet_decision import FleetDecision
-from planner.report.cluster_view import ClusterView, NodeView, PodView, ZoneView
 from planner.report.markdown.escape import mermaid as label
+from planner.report.text.cluster_view import ClusterView, NodeView, PodView, ZoneView
+from planner_models.fleet_decision import FleetDecision
 
 MOST_NODES = 16
 MOST_PODS = 80

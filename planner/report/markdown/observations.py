@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from models.inspection import Inspection
-from models.simulation import Simulation
 from planner.cluster.snapshot import Cluster
-from planner.report import inspect_table, simulation_table
-from planner.report.blocks import Paragraph
 from planner.report.markdown.pictures import before_and_after, picture
 from planner.report.markdown.render import Fold, Heading, Part
-from planner.report.notices import notice_blocks
-from planner.report.wording import count_of
+from planner.report.tables import inspect_table, simulation_table
+from planner.report.text.blocks import Paragraph
+from planner.report.text.notices import notice_blocks
+from planner.words import count_of
+from planner_models.inspection import Inspection
+from planner_models.simulation import Simulation
 
 
 def inspection_parts(document: Inspection, cluster: Cluster | None) -> Iterator[Part]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from planner.cluster.snapshot import Cluster
-from planner.report.blocks import Paragraph
-from planner.report.cluster_view import placed, view_of
 from planner.report.markdown.mermaid import cluster_graph, small_enough
 from planner.report.markdown.render import Diagram, Fold, Part
+from planner.report.text.blocks import Paragraph
+from planner.report.text.cluster_view import placed, view_of
 
 
 def picture(summary: str, cluster: Cluster | None, marked: Collection[str]) -> Iterator[Part]:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from models.evictions import EvictionPlan
-from models.plan import Plan
 from planner.cluster.snapshot import Cluster
-from planner.report import evict_table, plan_table
-from planner.report.blocks import GAP, Block
 from planner.report.markdown.pictures import before_and_after, picture
 from planner.report.markdown.render import Fold, Heading, Part
-from planner.report.notices import notice_blocks
-from planner.report.plan_checks import checks
-from planner.report.plan_next import hints
-from planner.report.plan_proof import proof
-from planner.report.plan_steps import Steps
-from planner.report.wording import count_of
+from planner.report.tables import evict_table, plan_table
+from planner.report.tables.plan_checks import checks
+from planner.report.tables.plan_next import hints
+from planner.report.tables.plan_proof import proof
+from planner.report.tables.plan_steps import Steps
+from planner.report.text.blocks import GAP, Block
+from planner.report.text.notices import notice_blocks
+from planner.words import count_of
+from planner_models.evictions import EvictionPlan
+from planner_models.plan import Plan
 
 
 def plan_parts(document: Plan, cluster: Cluster | None) -> Iterator[Part]:

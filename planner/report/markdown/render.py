@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from planner.report.blocks import Block, Gap, Listing, Paragraph, Table
 from planner.report.markdown import escape
+from planner.report.text.blocks import Block, Gap, Listing, Paragraph, Table
 
 
 @dataclass(frozen=True)

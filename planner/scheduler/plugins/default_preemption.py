@@ -15,10 +15,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from models.policy import PodDisruptionBudget
-from models.scheduler_args import DefaultPreemptionArgs
 from planner.cluster.topology import IntArray
-from planner.scheduler.framework import (
+from planner.scheduler.framework.plugin import (
     PASS,
     UNRESOLVABLE,
     Change,
@@ -26,7 +24,9 @@ from planner.scheduler.framework import (
     StaticFilter,
     Status,
 )
-from planner.scheduler.state import SchedulingState
+from planner.scheduler.framework.state import SchedulingState
+from planner_models.policy import PodDisruptionBudget
+from planner_models.scheduler_args import DefaultPreemptionArgs
 
 REASON_NO_VICTIMS = "No preemption victims found for incoming pod"
 

@@ -11,9 +11,9 @@ from typing import ClassVar
 import numpy as np
 
 from planner.cluster.groups import PodGroup
-from planner.scheduler.framework import MAX_NODE_SCORE, StaticScore
-from planner.scheduler.images import NOWHERE
-from planner.scheduler.state import SchedulingState
+from planner.scheduler.framework.images import NOWHERE
+from planner.scheduler.framework.plugin import MAX_NODE_SCORE, StaticScore
+from planner.scheduler.framework.state import SchedulingState
 
 MIB = 1024 * 1024
 MIN_THRESHOLD = 23 * MIB

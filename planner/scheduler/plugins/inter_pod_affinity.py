@@ -13,14 +13,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from models.affinity import PodAffinityTerm
-from models.scheduler_args import InterPodAffinityArgs
 from planner.cluster.groups import PodGroup
 from planner.cluster.matching import TermScope
 from planner.cluster.topology import IntArray, Topology
-from planner.scheduler.carried_terms import CarriedTerm
-from planner.scheduler.changes import Changes, GroupSet
-from planner.scheduler.framework import (
+from planner.scheduler.framework.carried_terms import CarriedTerm
+from planner.scheduler.framework.changes import Changes, GroupSet
+from planner.scheduler.framework.plugin import (
     MAX_NODE_SCORE,
     PASS,
     SKIP,
@@ -31,7 +29,9 @@ from planner.scheduler.framework import (
     PreFilterResult,
     Status,
 )
-from planner.scheduler.state import SchedulingState
+from planner.scheduler.framework.state import SchedulingState
+from planner_models.affinity import PodAffinityTerm
+from planner_models.scheduler_args import InterPodAffinityArgs
 
 REASON_AFFINITY = "node(s) didn't match pod affinity rules"
 REASON_ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules"

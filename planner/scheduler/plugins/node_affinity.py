@@ -6,12 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from models.affinity import NodeAffinity as NodeAffinityRules
-from models.affinity import PreferredSchedulingTerm
-from models.selectors import NodeSelector, NodeSelectorTerm
 from planner.cluster.groups import PodGroup
 from planner.cluster.topology import IntArray
-from planner.scheduler.framework import (
+from planner.scheduler.framework.plugin import (
     SKIP,
     UNRESOLVABLE,
     PreFilterResult,
@@ -20,7 +17,10 @@ from planner.scheduler.framework import (
     Status,
     default_normalise,
 )
-from planner.scheduler.state import SchedulingState
+from planner.scheduler.framework.state import SchedulingState
+from planner_models.affinity import NodeAffinity as NodeAffinityRules
+from planner_models.affinity import PreferredSchedulingTerm
+from planner_models.selectors import NodeSelector, NodeSelectorTerm
 
 REASON_POD = "node(s) didn't match Pod's node affinity/selector"
 REASON_ENFORCED = "node(s) didn't match scheduler-enforced node affinity"

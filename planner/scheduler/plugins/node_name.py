@@ -7,14 +7,14 @@ from typing import ClassVar
 import numpy as np
 
 from planner.cluster.groups import PodGroup
-from planner.scheduler.framework import (
+from planner.scheduler.framework.plugin import (
     SKIP,
     UNRESOLVABLE,
     PreFilterResult,
     StaticFilter,
     Status,
 )
-from planner.scheduler.state import SchedulingState
+from planner.scheduler.framework.state import SchedulingState
 
 REASON = "node(s) didn't match the requested node name"
 

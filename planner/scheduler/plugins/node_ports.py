@@ -8,8 +8,8 @@ import numpy as np
 
 from planner.cluster.groups import PodGroup
 from planner.cluster.topology import IntArray
-from planner.scheduler.changes import Changes, GroupSet
-from planner.scheduler.framework import (
+from planner.scheduler.framework.changes import Changes, GroupSet
+from planner.scheduler.framework.plugin import (
     SKIP,
     UNSCHEDULABLE,
     Change,
@@ -17,7 +17,7 @@ from planner.scheduler.framework import (
     PreFilterResult,
     Status,
 )
-from planner.scheduler.state import SchedulingState
+from planner.scheduler.framework.state import SchedulingState
 
 REASON = "node(s) didn't have free ports for the requested pod ports"
 

@@ -7,14 +7,14 @@ from typing import ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from models.scheduler_args import NodeResourcesBalancedAllocationArgs
 from planner.cluster.groups import PodGroup
 from planner.cluster.resources import rows_of
 from planner.cluster.topology import IntArray
-from planner.scheduler.changes import Changes
-from planner.scheduler.framework import MAX_NODE_SCORE
+from planner.scheduler.framework.changes import Changes
+from planner.scheduler.framework.plugin import MAX_NODE_SCORE
+from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.plugins.node_resources_fit import is_scalar
-from planner.scheduler.state import SchedulingState
+from planner_models.scheduler_args import NodeResourcesBalancedAllocationArgs
 
 FloatArray: TypeAlias = NDArray[np.float64]
 

@@ -7,13 +7,11 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from models.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
-from models.scheduler_args import NodeResourcesFitArgs, ResourceSpec, UtilizationShapePoint
 from planner.cluster.groups import PodGroup
 from planner.cluster.resources import rows_of
 from planner.cluster.topology import IntArray
-from planner.scheduler.changes import Changes
-from planner.scheduler.framework import (
+from planner.scheduler.framework.changes import Changes
+from planner.scheduler.framework.plugin import (
     MAX_NODE_SCORE,
     UNRESOLVABLE,
     UNSCHEDULABLE,
@@ -22,7 +20,9 @@ from planner.scheduler.framework import (
     PreFilterResult,
     Status,
 )
-from planner.scheduler.state import SchedulingState
+from planner.scheduler.framework.state import SchedulingState
+from planner_models.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
+from planner_models.scheduler_args import NodeResourcesFitArgs, ResourceSpec, UtilizationShapePoint
 
 TOO_MANY_PODS = "Too many pods"
 INSUFFICIENT = "Insufficient {}"

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from models.node import UNSCHEDULABLE_TAINT
-from models.taints import Taint
 from planner.cluster.groups import PodGroup
-from planner.scheduler.framework import (
+from planner.scheduler.framework.plugin import (
     SKIP,
     UNRESOLVABLE,
     PreFilterResult,
     Status,
     static_result,
 )
-from planner.scheduler.state import SchedulingState
+from planner.scheduler.framework.state import SchedulingState
+from planner_models.node import UNSCHEDULABLE_TAINT
+from planner_models.taints import Taint
 
 REASON = "node(s) were unschedulable"
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from planner.cluster.groups import PodGroup
 from planner.cluster.topology import IntArray
-from planner.scheduler.changes import Changes
-from planner.scheduler.framework import (
+from planner.scheduler.framework.changes import Changes
+from planner.scheduler.framework.plugin import (
     SKIP,
     UNRESOLVABLE,
     UNSCHEDULABLE,
@@ -20,8 +20,8 @@ from planner.scheduler.framework import (
     StaticFilter,
     Status,
 )
-from planner.scheduler.state import SchedulingState
-from planner.scheduler.volume_claims import VolumeId
+from planner.scheduler.framework.state import SchedulingState
+from planner.scheduler.volumes.claims import VolumeId
 
 REASON = "node(s) exceed max volume count"
 

@@ -18,15 +18,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from models.node import HOSTNAME
-from models.scheduler_args import PodTopologySpreadArgs
-from models.selectors import LabelSelector, with_match_label_keys
-from models.topology_spread import TopologySpreadConstraint, WhenUnsatisfiable
 from planner.cluster.groups import PodGroup
 from planner.cluster.topology import IntArray, Topology
-from planner.scheduler.changes import Changes, GroupSet
-from planner.scheduler.default_selector import default_selector
-from planner.scheduler.framework import (
+from planner.scheduler.framework.changes import Changes, GroupSet
+from planner.scheduler.framework.default_selector import default_selector
+from planner.scheduler.framework.plugin import (
     MAX_NODE_SCORE,
     PASS,
     SKIP,
@@ -37,7 +33,11 @@ from planner.scheduler.framework import (
     PreFilterResult,
     Status,
 )
-from planner.scheduler.state import SchedulingState
+from planner.scheduler.framework.state import SchedulingState
+from planner_models.node import HOSTNAME
+from planner_models.scheduler_args import PodTopologySpreadArgs
+from planner_models.selectors import LabelSelector, with_match_label_keys
+from planner_models.topology_spread import TopologySpreadConstraint, WhenUnsatisfiable
 
 REASON_SKEW = "node(s) didn't match pod topology spread constraints"
 REASON_LABEL = "node(s) didn't match pod topology spread constraints (missing required label)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from models.pod import Pod
+from planner_models.pod import Pod
 
 NAME = "PrioritySort"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from models.pod import PodSpec
-from planner.scheduler.framework import UNRESOLVABLE, Status
+from planner.scheduler.framework.plugin import UNRESOLVABLE, Status
+from planner_models.pod import PodSpec
 
 NAME = "SchedulingGates"
 REASON = "waiting for scheduling gates: [{}]"

@@ -7,10 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from models.taints import HARD_EFFECTS, Taint, Toleration, first_untolerated
 from planner.cluster.groups import PodGroup
 from planner.cluster.topology import IntArray
-from planner.scheduler.framework import (
+from planner.scheduler.framework.plugin import (
     UNRESOLVABLE,
     PreFilterResult,
     StaticScore,
@@ -18,7 +17,8 @@ from planner.scheduler.framework import (
     default_normalise,
     static_result,
 )
-from planner.scheduler.state import SchedulingState
+from planner.scheduler.framework.state import SchedulingState
+from planner_models.taints import HARD_EFFECTS, Taint, Toleration, first_untolerated
 
 REASON = "node(s) had untolerated taint(s)"
 

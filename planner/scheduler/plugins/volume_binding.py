@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from models.pod import Pod
 from planner.cluster.groups import PodGroup
 from planner.cluster.topology import IntArray
-from planner.scheduler.changes import Changes
-from planner.scheduler.framework import (
+from planner.scheduler.framework.changes import Changes
+from planner.scheduler.framework.plugin import (
     SKIP,
     UNRESOLVABLE,
     Change,
@@ -18,14 +17,15 @@ from planner.scheduler.framework import (
     StaticFilter,
     Status,
 )
-from planner.scheduler.state import SchedulingState
-from planner.scheduler.volume_claims import PodClaim, delayed, owned_by
-from planner.scheduler.volume_matching import (
+from planner.scheduler.framework.state import SchedulingState
+from planner.scheduler.volumes.claims import PodClaim, delayed, owned_by
+from planner.scheduler.volumes.matching import (
     BIND_CONFLICT,
     NODE_CONFLICT,
     NOT_ENOUGH_SPACE,
     VOLUME_MISSING,
 )
+from planner_models.pod import Pod
 
 REASONS = {
     NODE_CONFLICT: "node(s) didn't match PersistentVolume's node affinity",

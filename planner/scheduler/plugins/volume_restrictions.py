@@ -6,11 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from models.volume import RBDImage, Volume
 from planner.cluster.groups import PodGroup
 from planner.cluster.topology import IntArray
-from planner.scheduler.changes import Changes, GroupSet
-from planner.scheduler.framework import (
+from planner.scheduler.framework.changes import Changes, GroupSet
+from planner.scheduler.framework.plugin import (
     PASS,
     SKIP,
     UNRESOLVABLE,
@@ -20,8 +19,9 @@ from planner.scheduler.framework import (
     PreFilterResult,
     Status,
 )
-from planner.scheduler.state import SchedulingState
-from planner.scheduler.volume_claims import PodClaim
+from planner.scheduler.framework.state import SchedulingState
+from planner.scheduler.volumes.claims import PodClaim
+from planner_models.volume import RBDImage, Volume
 
 REASON_DISK = "node(s) had no available disk"
 REASON_CLAIM = (

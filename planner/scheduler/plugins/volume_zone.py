@@ -6,20 +6,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from models.node import REGION, ZONE
-from models.volume import PersistentVolume, PersistentVolumeClaim
 from planner.cluster.groups import PodGroup
 from planner.cluster.storage import Storage
-from planner.scheduler.framework import (
+from planner.scheduler.framework.plugin import (
     SKIP,
     UNRESOLVABLE,
     PreFilterResult,
     StaticFilter,
     Status,
 )
-from planner.scheduler.state import SchedulingState
-from planner.scheduler.volume_claims import PodClaim, delayed
-from planner.scheduler.volume_reach import BoolArray, NodeReach
+from planner.scheduler.framework.state import SchedulingState
+from planner.scheduler.volumes.claims import PodClaim, delayed
+from planner.scheduler.volumes.reach import BoolArray, NodeReach
+from planner_models.node import REGION, ZONE
+from planner_models.volume import PersistentVolume, PersistentVolumeClaim
 
 REASON = "node(s) had no available volume zone"
 

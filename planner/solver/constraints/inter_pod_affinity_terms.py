@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.affinity import PodAffinityTerm
 from planner.cluster import Cluster
 from planner.cluster.groups import PodGroup
 from planner.cluster.matching import TermScope
 from planner.cluster.topology import IntArray
+from planner_models.affinity import PodAffinityTerm
 
 
 @dataclass(frozen=True, eq=False)

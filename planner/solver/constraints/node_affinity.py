@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from models.pod import PodSpec
 from planner.cluster import Cluster
 from planner.cluster.node_rules import BoolArray, NodeRules
 from planner.cluster.topology import IntArray
+from planner_models.pod import PodSpec
 
 WEIGHT = 2
 """The weight of the plugin's score in the default profile."""

@@ -5,8 +5,8 @@ Pods that run on a cordoned node break nothing: a cordon is about newcomers.
 
 from __future__ import annotations
 
-from models.pod import PodSpec
 from planner.cluster.node_rules import BoolArray, NodeRules
+from planner_models.pod import PodSpec
 
 
 def admitted(rules: NodeRules, spec: PodSpec) -> BoolArray:

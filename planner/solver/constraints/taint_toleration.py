@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from models.node import UNSCHEDULABLE_TAINT, Node
-from models.pod import PodSpec
-from models.taints import Taint, Toleration
 from planner.cluster import Cluster
 from planner.cluster.node_rules import BoolArray, NodeRules
 from planner.cluster.topology import IntArray
+from planner_models.node import UNSCHEDULABLE_TAINT, Node
+from planner_models.pod import PodSpec
+from planner_models.taints import Taint, Toleration
 
 WEIGHT = 3
 """The weight of the plugin's score in the default profile."""

@@ -17,7 +17,6 @@ from collections import Counter, defaultdict
 
 import numpy as np
 
-from models.volume import PersistentVolumeClaim, Volume
 from planner.cluster import Cluster
 from planner.cluster.groups import PodGroup
 from planner.solver.exclusion import Side, alone, apart
@@ -25,6 +24,7 @@ from planner.solver.linear import Linear
 from planner.solver.model import Model
 from planner.solver.volume_reach import claims_of, delayed, fitting
 from planner.solver.wording import named
+from planner_models.volume import PersistentVolumeClaim, Volume
 
 VolumeId = tuple[str, str]
 """(driver, handle); an unbound claim stands for the volume it will get."""

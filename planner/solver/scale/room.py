@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.resources import CPU, MEMORY
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.solver.scale.fronts import Fronts, fronts_of
 from planner.solver.scale.task import Task
 from planner.solver.scale.work import Work
+from planner_models.resources import CPU, MEMORY
 
 UNITS = 6
 Pair = tuple[int, int]

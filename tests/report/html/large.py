@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from models.meta import ObjectMeta, OwnerReference
-from models.node import HOSTNAME, ZONE, Node, NodeStatus
-from models.plan import (
+from planner.cluster import Cluster, build_cluster
+from planner.sources.inventory import Inventory
+from planner_models.meta import ObjectMeta, OwnerReference
+from planner_models.node import HOSTNAME, ZONE, Node, NodeStatus
+from planner_models.plan import (
     Comparison,
     Placement,
     Plan,
@@ -14,10 +16,8 @@ from models.plan import (
     Step,
     Wave,
 )
-from models.pod import Container, Pod, PodSpec
-from models.resources import ResourceRequirements
-from planner.cluster import Cluster, build_cluster
-from planner.sources.inventory import Inventory
+from planner_models.pod import Container, Pod, PodSpec
+from planner_models.resources import ResourceRequirements
 
 NODES = 5_000
 PODS = 60_000

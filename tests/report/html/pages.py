@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.plan import Plan
 from planner.api import evict, fleet, load, load_fleet, solve
 from planner.cluster import Cluster
+from planner.documents.simulation import simulation_of
 from planner.examples import example_path
 from planner.explain.diagnose import ExplainOptions
 from planner.explain.many import explain_pods
@@ -16,9 +16,9 @@ from planner.report.html.fleet_page import fleet_page
 from planner.report.html.simulate_page import simulate_page
 from planner.report.html.solve_page import solve_page
 from planner.report.html.view import Page
-from planner.report.simulation import simulation_of
 from planner.scheduler.profile import default_profile
 from planner.solver.options import SolveOptions
+from planner_models.plan import Plan
 
 
 def example(name: str) -> Cluster:

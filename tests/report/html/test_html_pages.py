@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from models.plan import Plan, Step, Wave
 from planner.cluster.owners import WorkloadRef
 from planner.examples import example_path
 from planner.report.html.map_view import ClusterMap, FleetMap
@@ -18,6 +17,7 @@ from planner.report.html.view import (
     SpreadSection,
     TableSection,
 )
+from planner_models.plan import Plan, Step, Wave
 from tests.objects import cluster_of, node, owned, pod
 from tests.report.html.pages import evicted, example, explained, placed, planned, simulated, solved
 

@@ -10,10 +10,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from models.meta import ObjectMeta, OwnerReference
-from models.node import Node, NodeStatus
-from models.pod import Container, Pod, PodSpec
-from models.resources import ResourceRequirements
 from planner.cluster import build_cluster
 from planner.cluster.topology import IntArray
 from planner.solver.options import SolveOptions
@@ -32,6 +28,10 @@ from planner.solver.problem import Problem, build_problem
 from planner.solver.search import solve
 from planner.solver.solution import Level
 from planner.sources.inventory import Inventory
+from planner_models.meta import ObjectMeta, OwnerReference
+from planner_models.node import Node, NodeStatus
+from planner_models.pod import Container, Pod, PodSpec
+from planner_models.resources import ResourceRequirements
 from tests.agreement.final_states import best
 
 BOTH = SolveOptions(rebalance=True, preempt=True)

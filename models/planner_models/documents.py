@@ -1,0 +1,38 @@
+"""The documents that planner writes, by kind: one line here gives a kind its JSON Schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from planner_models.base import Document
+from planner_models.diagnosis import Diagnosis
+from planner_models.evictions import EvictionPlan
+from planner_models.fleet_decision import FleetDecision, FleetDecisionList
+from planner_models.inspection import Inspection
+from planner_models.plan import Plan
+from planner_models.simulation import Simulation
+
+DOCUMENTS: Mapping[str, type[Document]] = MappingProxyType(
+    {
+        model.__name__: model
+        for model in (
+            Inspection,
+            Simulation,
+            Plan,
+            Diagnosis,
+            EvictionPlan,
+            FleetDecision,
+            FleetDecisionList,
+        )
+    }
+)
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def json_schema(kind: str) -> dict[str, Any]:
+    """The JSON Schema of a kind; raises KeyError for a kind that is not among DOCUMENTS."""
+    schema = DOCUMENTS[kind].model_json_schema(by_alias=True)
+    return {"$schema": _DIALECT, **schema}

@@ -1,0 +1,185 @@
+"""The `EvictionPlan` document: what `planner evict` says."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from planner_models.base import Document
+from planner_models.notice import Notice
+from planner_models.plan import PlanViolation, Stop
+
+Way = Literal["planner", "descheduler"]
+RoundsEnd = Literal["settled", "loop", "limit"]
+
+
+class EvictionLimits(Document):
+    """How many evictions a plan may have; absent is no limit."""
+
+    total: int | None = None
+    per_node: int | None = None
+    per_namespace: int | None = None
+
+
+class EvictionOptions(Document):
+    """What was asked for: `goals` are names of goals, `nodes` those to be emptied.
+
+    Without `seeds` the usual 20 are tried, fewer where a plan is very large (`checkedSeeds`).
+    """
+
+    goals: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ()
+    seeds: int | None = None
+    limits: EvictionLimits = EvictionLimits()
+    max_unavailable: int | None = None
+    priority_threshold: int | None = None
+
+
+class PlannedEviction(Document):
+    """A pod to evict, and where its replacement is expected: every node that may be chosen.
+
+    `rule` is the kind of rule that it breaks where it is, absent if it only makes room.
+    """
+
+    pod: str
+    uid: str = ""
+    workload: str
+    node: str
+    wave: int
+    rule: str | None = None
+    reason: str
+    expected_nodes: tuple[str, ...] = ()
+
+
+class EvictionWave(Document):
+    """Evictions that may be asked for together.
+
+    `cordon` are nodes that take no pods until the wave is over, `drain` those that stay cordoned.
+    With `hold` the cordons are lifted only when the next wave has set its own.
+    The wave is over when the workloads of `waitFor` are ready again; `pending` pods may be left
+    waiting until a later wave makes room.
+    """
+
+    number: int
+    evictions: tuple[str, ...]
+    cordon: tuple[str, ...] = ()
+    drain: tuple[str, ...] = ()
+    hold: bool = False
+    wait_for: tuple[str, ...] = ()
+    pending: int = 0
+
+
+class Convergence(Document):
+    """In how many of `seeds` tie seeds and orders of arrival the plan ends as planned.
+
+    `gone`: if an evicted pod is gone when its replacement is placed; `terminating`: if it is still
+    there. `replanned`: if a new plan is made after every wave, which is looked at only where the
+    plan itself does not always end well.
+    """
+
+    seeds: int
+    gone: int
+    terminating: int
+    replanned: int | None = None
+    replanned_of: int | None = None
+
+
+class ProtectedPod(Document):
+    """A pod that breaks a rule, or is on a node to be emptied, and can't be evicted."""
+
+    pod: str
+    node: str
+    reason: str
+
+
+class ProtectedCount(Document):
+    """How many running pods are left alone for the same reason."""
+
+    reason: str
+    pods: int
+
+
+class Situation(Document):
+    """Hard rules that are broken, what they add up to, and pods that wait."""
+
+    excess: int
+    pending: int
+    violations: tuple[PlanViolation, ...] = ()
+
+
+class Baseline(Document):
+    """What a strategy of the descheduler would do, round after round, on the same cluster.
+
+    `refused` evictions ran into a budget in the first round. `violationsAfter` is the excess that
+    is left. `loops`: the rounds lead back to where they began; `loop` says so in a sentence.
+    """
+
+    strategy: str
+    aim: str
+    evictions: int
+    rounds: int
+    loops: bool
+    loop: str | None = None
+    violations_after: int
+    pending_after: int = 0
+    refused: int = 0
+
+
+class DeschedulerEviction(Document):
+    """One eviction by the descheduler; `target` is absent where the replacement waits."""
+
+    pod: str
+    workload: str
+    strategy: str
+    reason: str
+    from_: str = Field(alias="from")
+    target: str | None = None
+    comes_back: bool = True
+
+
+class DeschedulerRound(Document):
+    """One run of the descheduler, and pods without a node after it."""
+
+    number: int
+    evictions: tuple[DeschedulerEviction, ...] = ()
+    refused: int = 0
+    waiting: tuple[str, ...] = ()
+
+
+class LikeDescheduler(Document):
+    """What the descheduler would do under a policy; only with `--like-descheduler`."""
+
+    policy: str
+    end: RoundsEnd
+    loop: str | None = None
+    rounds: tuple[DeschedulerRound, ...] = ()
+
+
+class EvictionPlan(Document):
+    """The result of `planner evict`."""
+
+    api_version: Literal["planner/v1"] = "planner/v1"
+    kind: Literal["EvictionPlan"] = "EvictionPlan"
+    way: Way = "planner"
+    options: EvictionOptions
+    evictions: tuple[PlannedEviction, ...] = ()
+    waves: tuple[EvictionWave, ...] = ()
+    fewest: bool = False
+    """No plan with fewer evictions reaches the same, whatever nodes are chosen: proven."""
+    stopped: Stop | None = None
+    """Why that is not proven, where the search was cut short."""
+    converges: bool
+    checked_seeds: int
+    convergence: Convergence
+    before: Situation
+    after: Situation
+    protected: tuple[ProtectedPod, ...] = ()
+    left_alone: tuple[ProtectedCount, ...] = ()
+    baselines: tuple[Baseline, ...] = ()
+    like_descheduler: LikeDescheduler | None = None
+    budgets: tuple[str, ...] = ()
+    """Budgets that the evictions have to wait for, wave by wave."""
+    nodes: int = 0
+    pods: int = 0
+    notices: tuple[Notice, ...] = ()

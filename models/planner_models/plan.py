@@ -1,0 +1,241 @@
+"""`Plan`: where pods should go, in which steps, and how sure that is."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from planner_models.base import Document
+from planner_models.notice import Notice
+
+PlanStatus = Literal["optimal", "feasible", "infeasible", "unknown"]
+Action = Literal["evict", "place", "move", "cordon", "uncordon"]
+HardRule = Literal["topologySpread", "nodeAffinity", "taints", "podAffinity", "podAntiAffinity"]
+Stop = Literal["timeLimit", "interrupted", "rounds"]
+
+
+class PlanOptions(Document):
+    """What was asked for; the same options over the same input give the same plan."""
+
+    rebalance: bool = False
+    relax: bool = False
+    preempt: bool = False
+    prefer: Literal["balance", "pack", "none"] = "none"
+    max_moves: int | None = None
+    move_cost: Literal["count", "priority"] = "count"
+    time_limit: float
+    seed: int = 0
+    workers: int = 1
+
+
+class Objective(Document):
+    """One level of the lexicographic objective.
+
+    `value` is what the plan reaches, `bound` what no plan can beat; they are equal where the level
+    is proven. `direction` says whether more or less is better.
+    """
+
+    name: str
+    value: int
+    bound: int
+    direction: Literal["max", "min"]
+
+
+class Placement(Document):
+    """A pod that is placed (`from` absent) or moved.
+
+    `breaks` names the rules that it breaks there, which only `--relax` allows.
+    """
+
+    pod: str
+    workload: str
+    node: str
+    from_: str | None = Field(default=None, alias="from")
+    reason: str
+    breaks: tuple[str, ...] = ()
+
+
+class Unplaced(Document):
+    """A pod that has no node in the end, in one sentence; `planner explain` says more."""
+
+    pod: str
+    workload: str
+    diagnosis: str
+
+
+class PlanViolation(Document):
+    """A hard rule that is broken in the final state, with its numbers.
+
+    `constraint` says which rule of which workload, `field` where it stands. `count` pods are in the
+    domain (or on the node) where `allowed` would be right; `minimum` is what spread measures from.
+    `remedy` is the smallest change of the rule itself that makes it legal, where there is one.
+    """
+
+    constraint: str
+    rule: HardRule
+    workload: str
+    field: str
+    domain: str
+    count: int
+    allowed: int
+    minimum: int | None = None
+    remedy: str | None = None
+    pods: tuple[str, ...] = ()
+
+
+class Step(Document):
+    """One thing to do. `node` is where a pod is placed, evicted from, or what is cordoned.
+
+    A move is an eviction whose replacement lands at once, and has `from` and `to`. With `surge` the
+    new pod starts before the old one goes, by its controller and not by an eviction. A `temporary`
+    move is a hop: the replacement runs there until a later move, of the same `pod`, takes it on.
+    """
+
+    action: Action
+    pod: str | None = None
+    uid: str | None = None
+    """Of a pod that is evicted, so that never another one of its name goes."""
+    node: str | None = None
+    from_: str | None = Field(default=None, alias="from")
+    to: str | None = None
+    surge: bool | None = None
+    temporary: bool | None = None
+
+
+class DownAtOnce(Document):
+    """How many pods of a workload without a budget one wave takes down at once."""
+
+    workload: str
+    pods: int
+
+
+class Wave(Document):
+    """Steps that may be under way at the same time, in an order in which each of them is legal.
+
+    `waitsFor` are workloads that have to be ready again before the wave begins.
+    """
+
+    steps: tuple[Step, ...]
+    waits_for: tuple[str, ...] = ()
+    unbudgeted: tuple[DownAtOnce, ...] = ()
+
+
+class SchedulerReplay(Document):
+    """Whether kube-scheduler's own choices, under how many tie seeds, end in the same counts."""
+
+    seeds: int
+    agrees: int
+
+
+class PlanVerification(Document):
+    """What the independent checker found; a plan that fails it is never shown.
+
+    `admissible`: every step passes all filters at its moment (with `--relax`: those that are not
+    relaxed). `whileTerminating`: also while evicted pods still hold their room. `steady`: nothing
+    is broken in the end. `budgets` is false where a budget has to be suspended for the plan.
+    """
+
+    steady: bool
+    admissible: bool
+    capacity: bool
+    while_terminating: bool | None = None
+    budgets: bool | None = None
+    scheduler_replay: SchedulerReplay | None = None
+    doubts: tuple[str, ...] = ()
+
+
+class PriorityCount(Document):
+    """Pods of one priority that are placed, of those that wait."""
+
+    priority: int
+    placed: int
+    pending: int
+
+
+class Comparison(Document):
+    """What kube-scheduler alone would reach on the same input (seed 0); it moves nothing.
+
+    `displaced` are the victims of its preemption, which is only looked at with `--preempt`.
+    """
+
+    placed: int
+    pending: int
+    displaced: int = 0
+    excess: int
+    by_priority: tuple[PriorityCount, ...] = ()
+
+
+class WorkloadChange(Document):
+    """Counts per domain of one workload before and after; domains in the order of `domains`.
+
+    `maxSkew` is that of its hard constraint over these domains, where that counts these very pods
+    and something moves.
+    `budget` is how many of its pods the tightest PodDisruptionBudget lets be down at once now.
+    """
+
+    workload: str
+    namespace: str
+    topology_key: str | None = None
+    max_skew: int | None = None
+    domains: tuple[str, ...] = ()
+    before: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
+    placed: int = 0
+    moved: int = 0
+    unplaced: int = 0
+    budget: int | None = None
+    note: str = ""
+
+
+class Alternative(Document):
+    """What another option would reach, where that was tried."""
+
+    option: Literal["--rebalance", "--relax"]
+    placed: int
+    moved: int
+    excess: int
+    moves: tuple[Placement, ...] = ()
+
+
+class PlanStatistics(Document):
+    """The size of what was solved; nothing here depends on the clock."""
+
+    nodes: int
+    pods: int
+    groups: int
+    variables: int
+    cuts: int
+
+
+class Plan(Document):
+    """The result of `planner solve`."""
+
+    api_version: Literal["planner/v1"] = "planner/v1"
+    kind: Literal["Plan"] = "Plan"
+    status: PlanStatus
+    stopped: Stop | None = None
+    """Why there is no proof, if there is none."""
+    options: PlanOptions
+    objectives: tuple[Objective, ...] = ()
+    placements: tuple[Placement, ...] = ()
+    unplaced: tuple[Unplaced, ...] = ()
+    displaced: tuple[Unplaced, ...] = ()
+    left_aside: tuple[Unplaced, ...] = ()
+    violations: tuple[PlanViolation, ...] = ()
+    broken: tuple[PlanViolation, ...] = ()
+    """With --relax: the rules that the plan itself breaks."""
+    workloads: tuple[WorkloadChange, ...] = ()
+    waves: tuple[Wave, ...] = ()
+    evictions: int = 0
+    """Restarts altogether: every move, and one more for every temporary hop."""
+    hops: int = 0
+    on_paper_only: bool = False
+    """A better final state exists that no order of steps reaches."""
+    excess_before: int = 0
+    excess_after: int = 0
+    greedy: Comparison
+    alternatives: tuple[Alternative, ...] = ()
+    verification: PlanVerification
+    statistics: PlanStatistics
+    notices: tuple[Notice, ...] = ()

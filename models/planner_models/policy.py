@@ -1,0 +1,71 @@
+"""PodDisruptionBudgets."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from planner_models.base import FieldError, Int, KubeModel
+from planner_models.meta import KubeObject
+from planner_models.selectors import LabelSelector
+
+_PERCENT = re.compile(r"0*[0-9]{1,3}%", re.ASCII)
+
+
+def _int_or_percent(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise ValueError("a budget is a whole number or a percentage such as 50%")
+    if isinstance(value, int):
+        if value < 0:
+            raise ValueError(f"{value} is negative; a budget is at least 0")
+        return value
+    if not _PERCENT.fullmatch(value) or int(value[:-1].lstrip("0") or 0) > 100:
+        raise ValueError(f'"{value}" is not a whole number or a percentage such as 50%')
+    return value
+
+
+IntOrPercent = Annotated[int | str, BeforeValidator(_int_or_percent)]
+
+
+def scaled(value: int | str, total: int) -> int:
+    """A number, or a percentage of `total` rounded up, as the disruption controller does it."""
+    if isinstance(value, int):
+        return value
+    return -(-int(value[:-1].lstrip("0") or 0) * total // 100)
+
+
+class PodDisruptionBudgetSpec(KubeModel):
+    """Either minAvailable or maxUnavailable over the selected pods.
+
+    In policy/v1 an empty selector selects every pod of the namespace, an absent one none.
+    """
+
+    min_available: IntOrPercent | None = None
+    max_unavailable: IntOrPercent | None = None
+    selector: LabelSelector | None = None
+    unhealthy_pod_eviction_policy: Literal["IfHealthyBudget", "AlwaysAllow"] = "IfHealthyBudget"
+
+    @model_validator(mode="after")
+    def _as_the_api_server_validates(self) -> Self:
+        if self.min_available is not None and self.max_unavailable is not None:
+            raise FieldError("maxUnavailable", "minAvailable and maxUnavailable exclude each other")
+        return self
+
+
+class PodDisruptionBudgetStatus(KubeModel):
+    """What the disruption controller last counted; absent in manifests."""
+
+    disruptions_allowed: Int | None = None
+    current_healthy: Int | None = None
+    desired_healthy: Int | None = None
+    expected_pods: Int | None = None
+    disrupted_pods: dict[str, object] = Field(default_factory=dict)
+
+
+class PodDisruptionBudget(KubeObject):
+    """How many of the selected pods may be down at once."""
+
+    spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec.defaults()
+    status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus.defaults()

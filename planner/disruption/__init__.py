@@ -1,0 +1,1 @@
+"""Voluntary disruptions: PodDisruptionBudgets and what the Eviction API makes of them."""

@@ -1,0 +1,1 @@
+"""The documents that planner writes, built from what was decided, simulated and checked."""

@@ -1,0 +1,149 @@
+"""Broken hard rules in words and numbers: what stays broken, and what a relaxed plan breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.cluster import Cluster
+from planner.replay.landings import BrokenLanding
+from planner.replay.violations import Violation
+from planner_models.affinity import REQUIRED
+from planner_models.node import HOSTNAME
+from planner_models.plan import HardRule, PlanViolation
+
+_FIELDS: Mapping[HardRule, str] = {
+    "topologySpread": "spec.topologySpreadConstraints[{}]",
+    "nodeAffinity": "spec.affinity.nodeAffinity",
+    "taints": "spec.tolerations",
+    "podAffinity": f"spec.affinity.podAffinity.{REQUIRED}",
+    "podAntiAffinity": f"spec.affinity.podAntiAffinity.{REQUIRED}[{{}}]",
+}
+_NAMES: Mapping[HardRule, str] = {
+    "topologySpread": "spread",
+    "nodeAffinity": "node affinity",
+    "taints": "tolerations",
+    "podAffinity": "affinity",
+    "podAntiAffinity": "anti-affinity",
+}
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A rule that landings break (`name` follows "breaks"), and the pods that do."""
+
+    document: PlanViolation
+    name: str
+    pods: tuple[int, ...]
+
+
+def describe(cluster: Cluster, violation: Violation) -> PlanViolation:
+    """A rule that running pods break where they are."""
+    workload = cluster.workloads[violation.group]
+    spread = violation.rule == "topologySpread"
+    minimum = violation.allowed - _max_skew(cluster, violation) if spread else None
+    return PlanViolation(
+        constraint=f"{workload.name} {_named(violation.rule, violation.topology_key)}",
+        rule=violation.rule,
+        workload=workload.short,
+        field=_FIELDS[violation.rule].format(violation.index),
+        domain=violation.domain,
+        count=violation.count,
+        allowed=violation.allowed,
+        minimum=minimum,
+        remedy=None if minimum is None else _raised(cluster, violation),
+        pods=tuple(cluster.pods[pod].key for pod in violation.pods),
+    )
+
+
+def broken_by(cluster: Cluster, landings: Iterable[BrokenLanding]) -> list[Broken]:
+    """The rules that the landings of a relaxed plan break; `cluster` is the final state."""
+    return [_broken(cluster, landing) for landing in landings]
+
+
+def _broken(cluster: Cluster, landing: BrokenLanding) -> Broken:
+    workload = cluster.workloads[landing.group]
+    name = _named(landing.rule, landing.topology_key)
+    domain = landing.domain
+    if domain is None:
+        domain = f"no {landing.topology_key.rpartition('/')[2]} label"
+    within = landing.domain is not None and landing.rule == "topologySpread"
+    document = PlanViolation(
+        constraint=f"{workload.name} {name}",
+        rule=landing.rule,
+        workload=workload.short,
+        field=_FIELDS[landing.rule].format(landing.index),
+        domain=domain,
+        count=landing.count,
+        allowed=landing.allowed,
+        minimum=landing.allowed - _max_skew(cluster, landing) if within else None,
+        remedy=_remedy(cluster, landing),
+        pods=tuple(cluster.pods[pod].key for pod in landing.pods),
+    )
+    return Broken(document, f"{name} of {workload.name}", landing.pods)
+
+
+def _remedy(cluster: Cluster, landing: BrokenLanding) -> str | None:
+    """What would make it legal, if that is a small change."""
+    nodes = {cluster.nodes[cluster.node_of[pod]].name for pod in landing.pods}
+    if landing.domain is None:
+        return f"label {min(nodes) if len(nodes) == 1 else 'the nodes'}"
+    match landing.rule:
+        case "topologySpread":
+            return _raised(cluster, landing)
+        case "podAntiAffinity":
+            return _apart(cluster, landing)
+        case "podAffinity":
+            return None
+
+
+def _apart(cluster: Cluster, landing: BrokenLanding) -> str | None:
+    """By hostname is enough where the pods of the group are on different nodes."""
+    if landing.topology_key == HOSTNAME:
+        return None
+    running = np.flatnonzero((cluster.group_of == landing.group) & (cluster.node_of >= 0)).tolist()
+    nodes_of = {pod: cluster.nodes[cluster.node_of[pod]] for pod in (*running, *landing.pods)}
+    key = landing.topology_key
+    involved = [p for p, node in nodes_of.items() if node.labels.get(key) == landing.domain]
+    nodes = {nodes_of[pod].name for pod in involved}
+    return "by hostname" if len(nodes) == len(involved) > 1 else None
+
+
+def _raised(cluster: Cluster, rule: Violation | BrokenLanding) -> str:
+    skew = _max_skew(cluster, rule)
+    return f"maxSkew {skew} -> {skew + rule.excess}"
+
+
+def _max_skew(cluster: Cluster, rule: Violation | BrokenLanding) -> int:
+    constraints = cluster.groups[rule.group].spec.topology_spread_constraints
+    return constraints[rule.index].max_skew
+
+
+def _named(rule: HardRule, key: str) -> str:
+    name = _NAMES[rule]
+    return f"{key.rpartition('/')[2]} {name}" if rule == "topologySpread" else name
+
+
+def reasons(cluster: Cluster, before: Iterable[Violation]) -> dict[int, str]:
+    """For each pod that breaks a rule where it runs, which one; the first rule is enough."""
+    found: dict[int, str] = {}
+    for violation in before:
+        reason = _reason(cluster, violation)
+        for pod in violation.pods:
+            found.setdefault(pod, reason)
+    return found
+
+
+def _reason(cluster: Cluster, violation: Violation) -> str:
+    place = violation.domain
+    match violation.rule:
+        case "topologySpread":
+            return f"{place} has {violation.count} of them, above the limit of {violation.allowed}"
+        case "nodeAffinity":
+            return f"{place} does not match its node affinity"
+        case "taints":
+            return f"it does not tolerate a taint of {place}"
+        case "podAntiAffinity":
+            return f"anti-affinity to another pod in {place}"

@@ -1,0 +1,209 @@
+"""The `EvictionPlan` document out of what was found and tried."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from planner.cluster import PENDING, Cluster
+from planner.descheduler.baselines import baselines, too_large
+from planner.documents.broken_rules import describe
+from planner.evictions.attempts import USUAL_SEEDS
+from planner.evictions.causes import Cause
+from planner.evictions.convergence import expected_nodes
+from planner.evictions.goals import Aim
+from planner.evictions.suggest import find_evictions
+from planner.evictions.suggestion import EvictOptions, Suggestion
+from planner.replay.violations import Violation, total
+from planner.scheduler.profile import Profile
+from planner.solver.progress import Report, silent
+from planner_models.descheduler_policy import DeschedulerPolicy
+from planner_models.evictions import (
+    Baseline,
+    Convergence,
+    EvictionLimits,
+    EvictionOptions,
+    EvictionPlan,
+    EvictionWave,
+    PlannedEviction,
+    ProtectedCount,
+    ProtectedPod,
+    Situation,
+)
+from planner_models.notice import Notice
+
+
+def make_eviction_plan(
+    cluster: Cluster,
+    options: EvictOptions,
+    profile: Profile,
+    *,
+    policies: Sequence[DeschedulerPolicy] = (),
+    progress: Report | None = None,
+) -> EvictionPlan:
+    """The fewest evictions that repair the cluster, beside what the descheduler would do."""
+    found = find_evictions(cluster, options, profile, progress)
+    compared = tuple(baselines(cluster, profile, policies, progress or silent))
+    return eviction_plan(found, compared)
+
+
+def eviction_plan(found: Suggestion, compared: tuple[Baseline, ...] = ()) -> EvictionPlan:
+    """The plan as it is shown and written."""
+    tried, options = found.tried, found.options
+    replanned = found.replanned or (None, None)
+    return EvictionPlan(
+        options=evict_options(found.start, options, found.aim),
+        evictions=tuple(_evictions(found)),
+        waves=tuple(_waves(found)),
+        fewest=_fewest(found),
+        stopped=found.outcome.decision.stopped,
+        converges=tried.converges,
+        checked_seeds=found.seeds,
+        convergence=Convergence(
+            seeds=found.seeds,
+            gone=tried.seeds_reached(terminating=False),
+            terminating=tried.seeds_reached(terminating=True),
+            replanned=replanned[0],
+            replanned_of=replanned[1],
+        ),
+        before=situation(found.aim.wanted, found.broken),
+        after=situation(found.after, found.remaining),
+        protected=tuple(_protected(found)),
+        left_alone=_left_alone(found),
+        baselines=compared,
+        budgets=tuple(_budgets(found)),
+        nodes=len(found.given.nodes),
+        pods=len(found.given.pods),
+        notices=tuple(_notices(found, compared)),
+    )
+
+
+def evict_options(cluster: Cluster, options: EvictOptions, aim: Aim | None) -> EvictionOptions:
+    """What was asked for."""
+    nodes = options.nodes if aim is None else aim.drained
+    return EvictionOptions(
+        goals=options.goals,
+        nodes=tuple(cluster.nodes[node].name for node in nodes),
+        seeds=options.seeds,
+        limits=EvictionLimits(
+            total=options.limits.total,
+            per_node=options.limits.per_node,
+            per_namespace=options.limits.per_namespace,
+        ),
+        max_unavailable=options.max_unavailable,
+        priority_threshold=options.protection.priority_threshold,
+    )
+
+
+def situation(cluster: Cluster, broken: tuple[Violation, ...]) -> Situation:
+    """Broken rules in numbers, and pods that wait."""
+    return Situation(
+        excess=total(broken),
+        pending=int(np.count_nonzero(cluster.node_of == PENDING)),
+        violations=tuple(describe(cluster, violation) for violation in broken),
+    )
+
+
+def _evictions(found: Suggestion) -> Iterator[PlannedEviction]:
+    real, names = found.aim.real, [node.name for node in found.aim.real.nodes]
+    expected = {
+        key: tuple(names[node] for node in nodes)
+        for key, nodes in expected_nodes(found.tried).items()
+    }
+    last = len(found.tried.waves)
+    for number, wave in enumerate(found.tried.waves):
+        for pod in sorted(wave.evictions, key=lambda pod: real.pods[pod].key):
+            group, node = int(real.group_of[pod]), names[real.node_of[pod]]
+            waves = (w for w in range(number, last) if (w, group) in expected)
+            landing = next(waves, None)
+            cause = found.causes.get(pod, Cause(None, f"makes room on {node}"))
+            yield PlannedEviction(
+                pod=real.pods[pod].key,
+                uid=real.pods[pod].uid,
+                workload=real.workloads[group].short,
+                node=node,
+                wave=number + 1,
+                rule=cause.rule,
+                reason=cause.text,
+                expected_nodes=() if landing is None else expected[landing, group],
+            )
+
+
+def _waves(found: Suggestion) -> Iterator[EvictionWave]:
+    real = found.aim.real
+    waited = int(np.count_nonzero(found.start.node_of == PENDING))
+    first = found.tried.runs[0]
+    for number, wave in enumerate(found.tried.waves):
+        refs = {real.workloads[real.group_of[pod]] for pod in wave.evictions}
+        ended = first.after[number] if number < len(first.after) else first.node_of
+        waiting = int(np.count_nonzero(ended == PENDING))
+        yield EvictionWave(
+            number=number + 1,
+            evictions=tuple(sorted(real.pods[pod].key for pod in wave.evictions)),
+            cordon=tuple(real.nodes[node].name for node in wave.cordons),
+            drain=tuple(real.nodes[n].name for n in found.aim.drained) if number == 0 else (),
+            hold=wave.holds,
+            wait_for=tuple(sorted(f"{ref.namespace}/{ref.short}" for ref in refs)),
+            pending=max(0, waiting - waited),
+        )
+
+
+def _fewest(found: Suggestion) -> bool:
+    """Proven for all choices of nodes, if the goals are rules and no limit cut the plan short."""
+    planned = sum(step.action in ("evict", "move") for step in found.outcome.waves.steps)
+    limits = found.options.limits
+    return (
+        found.outcome.decision.status == "optimal"
+        and planned == found.evictions
+        and "utilization" not in found.options.goals
+        and limits.per_node is None
+        and limits.per_namespace is None
+    )
+
+
+def _protected(found: Suggestion) -> Iterator[ProtectedPod]:
+    """Pods that break a rule and can't be evicted, as far as they still break it in the end."""
+    real = found.aim.real
+    remaining = {pod for violation in found.remaining for pod in violation.pods}
+    for pod in sorted(remaining & found.protected.keys(), key=lambda pod: real.pods[pod].key):
+        yield ProtectedPod(
+            pod=real.pods[pod].key,
+            node=real.nodes[real.node_of[pod]].name,
+            reason=found.protected[pod],
+        )
+
+
+def _left_alone(found: Suggestion) -> tuple[ProtectedCount, ...]:
+    counts = Counter(found.protected.values())
+    return tuple(
+        ProtectedCount(reason=reason, pods=pods) for reason, pods in sorted(counts.items())
+    )
+
+
+def _budgets(found: Suggestion) -> Iterator[str]:
+    pods = [pod for wave in found.tried.waves for pod in wave.evictions]
+    numbers = {number for pod in pods for number in found.budgets.of_pod(pod)}
+    each = found.budgets.each
+    yield from sorted(each[number].name for number in numbers if each[number].budget)
+
+
+def _notices(found: Suggestion, compared: Sequence[Baseline]) -> Iterator[Notice]:
+    yield from found.given.notices
+    if found.outcome.waves.beyond:
+        yield Notice(
+            code="budgetTooTight",
+            text="the plan evicts pods whose budget allows no eviction now",
+            objects=found.outcome.waves.beyond,
+        )
+    if found.options.seeds is None and found.seeds < USUAL_SEEDS:
+        text = f"large plan: {found.seeds} of the usual {USUAL_SEEDS} tie seeds tried"
+        yield Notice(code="fewerSeeds", text=f"{text}; --seeds {USUAL_SEEDS} tries all")
+    if compared and too_large(found.given):
+        text = "the cluster is large: of the descheduler's strategies only spread was tried"
+        yield Notice(code="fewerBaselines", text=f"{text}; --policy FILE tries others")
+    ignored = found.profile.resolved.ignored
+    if ignored:
+        text = "plugins that planner can't model were left out, as asked"
+        yield Notice(code="ignoredPlugins", text=text, objects=ignored)

@@ -1,0 +1,202 @@
+"""The `Plan` document out of what was decided and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from planner.cluster import Cluster
+from planner.cluster.owners import WorkloadRef
+from planner.documents.broken_rules import Broken, broken_by, describe, reasons
+from planner.documents.greedy_comparison import compare
+from planner.documents.waves import wave_documents
+from planner.documents.workload_changes import workload_changes
+from planner.explain.wording.short import ShortExplainer
+from planner.replay import total
+from planner.scheduler.profile import Profile
+from planner.sequences.outcome import PlanOutcome
+from planner.sequences.plan import plan_outcome, with_rebalance
+from planner.sequences.scheduler_replay import scheduler_replay
+from planner.solver.options import SolveOptions
+from planner.solver.progress import Report, silent
+from planner_models.notice import Notice
+from planner_models.plan import (
+    Alternative,
+    Placement,
+    Plan,
+    PlanOptions,
+    PlanStatistics,
+    PlanVerification,
+    Unplaced,
+)
+
+PENDING_REASON = "it was pending"
+
+
+def make_plan(
+    cluster: Cluster, options: SolveOptions, profile: Profile, progress: Report | None = None
+) -> Plan:
+    """Decide, check, compare with what else could be done, and write it down."""
+    report = progress or silent
+    outcome = plan_outcome(cluster, options, profile, report)
+    other = with_rebalance(outcome, report)
+    alternatives = () if other is None else tuple(_alternatives(outcome, other))
+    plan = plan_document(outcome).model_copy(update={"alternatives": alternatives})
+    replayed = None if options.relax or options.surge else scheduler_replay(outcome)
+    verification = plan.verification.model_copy(update={"scheduler_replay": replayed})
+    return plan.model_copy(update={"verification": verification})
+
+
+def _alternatives(outcome: PlanOutcome, other: PlanOutcome) -> Iterator[Alternative]:
+    """What `--rebalance` would reach, if that is proven to be its best."""
+    if other.decision.status != "optimal":
+        return
+    moves = tuple(each for each in _placements(other, ()) if each.from_ is not None)
+    yield Alternative(
+        option="--rebalance",
+        placed=len(outcome.changed.unplaced) - len(other.changed.unplaced),
+        moved=len(moves),
+        excess=total(other.final.remaining),
+        moves=moves,
+    )
+
+
+def plan_document(outcome: PlanOutcome) -> Plan:
+    """The plan as it is shown and written."""
+    problem, decision, cluster = outcome.problem, outcome.decision, outcome.before
+    changed = outcome.changed
+    short = ShortExplainer(outcome.after, outcome.judged)
+    preempt, broken = problem.options.preempt, broken_by(outcome.after, outcome.broken)
+    excess = total(outcome.violations_before)
+    return Plan(
+        status=decision.status,
+        stopped=decision.stopped,
+        options=plan_options(problem.options),
+        objectives=decision.objectives,
+        placements=tuple(_placements(outcome, broken)),
+        unplaced=tuple(_unplaced(cluster, pod, short.sentence(pod)) for pod in _queue(outcome)),
+        displaced=tuple(_displaced(outcome)),
+        left_aside=tuple(
+            _unplaced(cluster, pod, why) for pod, why in sorted(problem.left_aside.items())
+        ),
+        violations=tuple(describe(outcome.after, each) for each in outcome.final.remaining),
+        broken=tuple(each.document for each in broken),
+        workloads=workload_changes(cluster, outcome.after, changed, outcome.allowances),
+        waves=tuple(wave_documents(cluster, outcome.waves, outcome.allowances)),
+        evictions=outcome.steps.evictions,
+        hops=sum(step.temporary for step in outcome.waves.steps),
+        on_paper_only=decision.on_paper_only,
+        excess_before=excess,
+        excess_after=total(outcome.final.remaining),
+        greedy=compare(cluster, outcome.waiting, outcome.profile, excess, preempt=preempt),
+        verification=_verification(outcome),
+        statistics=PlanStatistics(
+            nodes=len(cluster.nodes),
+            pods=len(cluster.pods),
+            groups=len(cluster.groups),
+            variables=decision.variables,
+            cuts=decision.cuts,
+        ),
+        notices=tuple(_notices(outcome)),
+    )
+
+
+def plan_options(options: SolveOptions) -> PlanOptions:
+    """What was asked for, as far as it shapes the plan."""
+    return PlanOptions(
+        rebalance=options.rebalance,
+        relax=options.relax,
+        preempt=options.preempt,
+        prefer=options.prefer,
+        max_moves=options.max_moves,
+        move_cost=options.move_cost,
+        time_limit=options.time_limit,
+        seed=options.seed,
+        workers=options.workers,
+    )
+
+
+def _placements(outcome: PlanOutcome, broken: Iterable[Broken]) -> Iterator[Placement]:
+    """In the order of the steps; a pod that ends where it was is no placement."""
+    before, after = outcome.before, outcome.after
+    because = reasons(before, outcome.violations_before)
+    breaks: dict[int, list[str]] = {}
+    for rule in broken:
+        for pod in rule.pods:
+            breaks.setdefault(pod, []).append(rule.name)
+    landed = [step for step in outcome.waves.steps if step.action in ("place", "move")]
+    names = [node.name for node in before.nodes]
+    pods = [step.pod for step in landed if not step.temporary]
+    ways = zip(pods, before.node_of[pods].tolist(), after.node_of[pods].tolist(), strict=True)
+    for pod, source, node in ways:
+        if source == node:
+            continue
+        origin = names[source] if source >= 0 else None
+        reason = PENDING_REASON if origin is None else because.get(pod)
+        yield Placement(
+            pod=before.pods[pod].key,
+            workload=before.workloads[before.group_of[pod]].short,
+            node=names[node],
+            from_=origin,
+            reason=f"makes room on {origin}" if reason is None else reason,
+            breaks=tuple(dict.fromkeys(breaks.get(pod, ()))),
+        )
+
+
+def _queue(outcome: PlanOutcome) -> list[int]:
+    """Unplaced pods by priority and then by workload, in the order of the input."""
+    cluster = outcome.before
+    seen: dict[WorkloadRef, int] = {}
+    for pod in outcome.changed.unplaced:
+        seen.setdefault(cluster.workloads[cluster.group_of[pod]], len(seen))
+    return sorted(
+        outcome.changed.unplaced,
+        key=lambda pod: (
+            -cluster.pods[pod].priority,
+            seen[cluster.workloads[cluster.group_of[pod]]],
+            pod,
+        ),
+    )
+
+
+def _unplaced(cluster: Cluster, pod: int, diagnosis: str) -> Unplaced:
+    workload = cluster.workloads[cluster.group_of[pod]].short
+    return Unplaced(pod=cluster.pods[pod].key, workload=workload, diagnosis=diagnosis)
+
+
+def _displaced(outcome: PlanOutcome) -> Iterator[Unplaced]:
+    cluster = outcome.before
+    for pod in outcome.displaced:
+        node = cluster.nodes[cluster.node_of[pod]].name
+        priority = cluster.pods[pod].priority
+        why = f"priority {priority} gives way on {node} to pods of higher priority"
+        if cluster.groups[cluster.group_of[pod]].index in outcome.allowances.budgeted:
+            why += "; a PodDisruptionBudget covers it"
+        yield _unplaced(cluster, pod, why)
+
+
+def _verification(outcome: PlanOutcome) -> PlanVerification:
+    moves = any(step.action in ("evict", "move") for step in outcome.waves.steps)
+    return PlanVerification(
+        steady=outcome.final.steady,
+        admissible=outcome.steps.good,
+        capacity=outcome.final.capacity,
+        while_terminating=outcome.while_terminating,
+        budgets=not outcome.waves.beyond if moves else None,
+        doubts=outcome.steps.doubts,
+    )
+
+
+def _notices(outcome: PlanOutcome) -> Iterable[Notice]:
+    yield from outcome.before.notices
+    for note in outcome.decision.notes:
+        yield Notice(code="solverNote", text=note)
+    if outcome.waves.beyond:
+        yield Notice(
+            code="budgetTooTight",
+            text="the plan evicts pods whose budget allows no eviction now",
+            objects=outcome.waves.beyond,
+        )
+    ignored = outcome.profile.resolved.ignored
+    if ignored:
+        text = "plugins that planner can't model were left out, as asked"
+        yield Notice(code="ignoredPlugins", text=text, objects=ignored)

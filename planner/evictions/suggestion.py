@@ -1,0 +1,87 @@
+"""What `planner evict` was asked for, and what it found, before that is written down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from planner.cluster import Cluster
+from planner.descheduler.strategies.limits import NO_LIMITS, Limits
+from planner.disruption.budgets import Allowances
+from planner.evictions.attempts import Tried
+from planner.evictions.causes import Cause, causes, drains
+from planner.evictions.goals import Aim, Goal
+from planner.evictions.protection import Protection
+from planner.replay.violations import Violation, violations
+from planner.scheduler.profile import Profile
+from planner.sequences.outcome import PlanOutcome
+
+
+@dataclass(frozen=True)
+class EvictOptions:
+    """The switches of `planner evict`; `nodes` are to be emptied.
+
+    Without `seeds` 20 are tried, fewer where so many evictions on so many nodes take too long.
+    """
+
+    goals: tuple[Goal, ...] = ("spread",)
+    nodes: tuple[int, ...] = ()
+    protection: Protection = field(default_factory=Protection)
+    limits: Limits = NO_LIMITS
+    seeds: int | None = None
+    max_unavailable: int | None = None
+    time_limit: float = 60.0
+
+
+@dataclass(frozen=True, eq=False)
+class Suggestion:
+    """Everything that is known of an eviction plan."""
+
+    given: Cluster
+    start: Cluster
+    aim: Aim
+    profile: Profile
+    options: EvictOptions
+    protected: Mapping[int, str]
+    budgets: Allowances
+    outcome: PlanOutcome
+    tried: Tried
+    replanned: tuple[int, int] | None = None
+
+    @property
+    def evictions(self) -> int:
+        """How many pods are evicted."""
+        return sum(len(wave.evictions) for wave in self.tried.waves)
+
+    @property
+    def seeds(self) -> int:
+        """How many seeds were tried, each with evicted pods gone and still there."""
+        return len(self.tried.manners) // 2
+
+    @cached_property
+    def broken(self) -> tuple[Violation, ...]:
+        """What the goals find to do at the start."""
+        return self._to_do(self.aim.wanted)
+
+    @cached_property
+    def remaining(self) -> tuple[Violation, ...]:
+        """What is left of it in the end."""
+        return self._to_do(self.after)
+
+    def _to_do(self, cluster: Cluster) -> tuple[Violation, ...]:
+        """All that is broken; if nodes are only to be emptied, what is left on them."""
+        found = violations(cluster, self.profile)
+        if self.aim.widely:
+            return found
+        return tuple(each for each in found if drains(cluster, each))
+
+    @cached_property
+    def after(self) -> Cluster:
+        """Where pods are in the end if ties are broken by name."""
+        return self.aim.at(self.tried.runs[0].node_of.tolist())
+
+    @cached_property
+    def causes(self) -> Mapping[int, Cause]:
+        """Why pods are where they should not be."""
+        return causes(self.aim.wanted, self.broken)

@@ -1,0 +1,1 @@
+"""Which rules leave no node together, and which of them are enough to do so."""

@@ -1,0 +1,1 @@
+"""Whether evictions make room: searches for it, and proofs that none does."""

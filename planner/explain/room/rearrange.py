@@ -1,0 +1,284 @@
+"""The fewest evictions that make room, or the proof that none do.
+
+First counting arguments, then every single eviction, then all sequences of a small problem, then
+pods that have to leave a node together, then the exact solver. What is found is replayed by the
+verifier before anybody sees it. What is not decided says which limit was hit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from planner.cluster import GONE, Cluster
+from planner.cluster.movability import DEFAULT_POLICY, MovePolicy
+from planner.cluster.topology import IntArray
+from planner.explain.room.counting import certificate
+from planner.explain.room.holes import NEVER, evictions_at, evictions_for_one_more
+from planner.explain.room.stage import Stage
+from planner.explain.room.trials import Trial, candidates, openings
+from planner.explain.rules import rules_of
+from planner.explain.rules.rule import Rule
+from planner.explain.situation.branch import feasible_nodes
+from planner.explain.situation.places import Places
+from planner.explain.situation.subject import Subject
+from planner.replay.steps import Step
+from planner.replay.verify import check_steps
+from planner.scheduler.cycle import Scheduler
+from planner.scheduler.framework.state import SchedulingState
+from planner.scheduler.profile import Profile
+from planner.words import NAMED, conjoined, count_of
+from planner_models.diagnosis import Counting
+
+if TYPE_CHECKING:
+    from planner.solver.problem import Problem
+
+SMALL_CELLS, SMALL_PODS = 400, 48
+"""Up to this many groups times nodes, and pods to decide about, all sequences are looked at."""
+STATES = 60_000
+MOST_CELLS = 20_000
+"""Up to here the exact solver is asked."""
+TRIES = 400
+"""Single evictions that are tried in a large cluster."""
+IN_TURN = 12
+"""So many pods of a large cluster are given room one after the other."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How far the search goes before it says `undecided`."""
+
+    states: int = STATES
+    tries: int = TRIES
+    cells: int = MOST_CELLS
+    policy: MovePolicy = DEFAULT_POLICY
+
+
+@dataclass(frozen=True, eq=False)
+class Room:
+    """What is known: steps that make room, a proof that nothing does, or the limit that was hit."""
+
+    steps: tuple[Step, ...] | None = None
+    fewest: bool = False
+    at_least: int = 0
+    """No sequence needs fewer evictions."""
+    counting: Counting | None = None
+    on_paper_only: bool = False
+    placed: int = 0
+    """The most of several pods that any sequence places, where all were searched."""
+    limit: str = ""
+    """Why it is not known whether evictions help."""
+
+    @property
+    def evictions(self) -> int:
+        """How many pods are evicted."""
+        return sum(step.action == "evict" for step in self.steps or ())
+
+
+def make_room(subject: Subject, rules: Sequence[Rule], limits: Limits) -> Room:
+    """For one pod; other waiting pods stay out of it."""
+    stage = Stage(subject, tuple(rules), limits.policy)
+    argument = certificate(stage)
+    if argument is not None:
+        return Room(counting=argument)
+    if not stage.movable.any():
+        text = "No eviction helps: no running pod may be moved."
+        return Room(counting=Counting(kind="pinned", text=text, numbers={"movable": 0}))
+    least = evictions_at(stage)
+    bound = max(int(least.min()), evictions_for_one_more(stage))
+    bound = bound if bound < NEVER else 1
+    if bound == 1:
+        single, all_tried = _single(stage, limits)
+        if single is not None:
+            return Room(steps=single, fewest=True, at_least=1)
+        bound = 2 if all_tried else 1
+    found = _searched(subject, (subject.pod,), limits)
+    if found is not None:
+        return found
+    opened = _opened(stage, least)
+    if opened is not None:
+        room = Room(steps=opened, at_least=bound)
+        if room.evictions == bound:
+            return replace(room, fewest=True)
+    else:
+        room = Room(at_least=bound)
+    return _by_solver(subject, (subject.pod,), limits, room)
+
+
+def _single(stage: Stage, limits: Limits) -> tuple[tuple[Step, ...] | None, bool]:
+    """One eviction, either pod landing first; and whether every one of them was tried."""
+    subject = stage.subject
+    trial = Trial(subject)
+    pods = candidates(stage)
+    for pod in pods[: limits.tries]:
+        steps = trial.without(pod)
+        if steps is not None and _holds(subject.cluster, subject.profile, steps):
+            return steps, True
+    return None, trial.complete and len(pods) <= limits.tries
+
+
+def _opened(stage: Stage, least: IntArray) -> tuple[Step, ...] | None:
+    """Several evictions for one node that then takes the pod."""
+    trial, subject = Trial(stage.subject), stage.subject
+    for node, pods in openings(stage, least):
+        steps = trial.without_all(pods, node)
+        if steps is not None and _holds(subject.cluster, subject.profile, steps):
+            return steps
+    return None
+
+
+def _holds(cluster: Cluster, profile: Profile, steps: Sequence[Step]) -> bool:
+    """The verifier's word."""
+    return check_steps(cluster, steps, profile).good
+
+
+def room_for(subject: Subject, pods: Sequence[int], limits: Limits) -> Room:
+    """Room for all these pods at once: all sequences if they are few, else the solver's word."""
+    found = _searched(subject, pods, limits)
+    if found is not None:
+        return found
+    return _by_solver(subject, pods, limits, Room())
+
+
+def _cells(subject: Subject, pods: Sequence[int], limits: Limits) -> tuple[int, int]:
+    """Groups times nodes to decide about, and pods."""
+    cluster = subject.cluster
+    movable = Stage(subject, (), limits.policy).movable
+    groups = set(cluster.group_of[movable].tolist()) | set(cluster.group_of[list(pods)].tolist())
+    return len(groups) * len(cluster.nodes), int(movable.sum()) + len(pods)
+
+
+def _searched(subject: Subject, pods: Sequence[int], limits: Limits) -> Room | None:
+    """By all sequences; None if the problem is too large for that."""
+    cells, number = _cells(subject, pods, limits)
+    if cells > SMALL_CELLS or number > SMALL_PODS:
+        return None
+    return _exhaustive(_problem(subject.cluster, pods, limits), subject.profile, limits)
+
+
+def _by_solver(subject: Subject, pods: Sequence[int], limits: Limits, known: Room) -> Room:
+    """Better than what is known, a proof, or the limit that was hit."""
+    cells, _ = _cells(subject, pods, limits)
+    if cells > limits.cells:
+        return _in_turn(subject, pods, limits) if len(pods) > 1 else _beyond(known, cells, limits)
+    from planner.explain.room.by_solver import fewest_moves
+
+    problem = _problem(subject.cluster, pods, limits)
+    most = known.evictions - 1 if known.steps is not None else None
+    answer = fewest_moves(problem, subject.profile, most)
+    if answer.steps is not None and _holds(subject.cluster, subject.profile, answer.steps):
+        return Room(steps=answer.steps, fewest=answer.fewest, at_least=answer.at_least)
+    if known.steps is not None:
+        return replace(known, fewest=answer.none)
+    if answer.none:
+        text = "No rearrangement helps: no final state that a sequence could reach has room."
+        return Room(counting=Counting(kind="search", text=text, numbers={"cells": cells}))
+    return replace(known, limit=answer.limit)
+
+
+def _beyond(known: Room, cells: int, limits: Limits) -> Room:
+    """What was found by trying, in a cluster that is too large for the solver."""
+    if known.steps is not None:
+        return known
+    text = (
+        f"{limits.tries} single evictions and sets of pods that would have to leave one node "
+        f"together were tried; the {cells} pairs of workload and node are more than the "
+        f"{limits.cells} that the solver is asked about (--cells)"
+    )
+    return replace(known, limit=text)
+
+
+def _in_turn(subject: Subject, pods: Sequence[int], limits: Limits) -> Room:
+    """Room for one pod after the other; nobody is evicted twice, and no new pod at all."""
+    cluster, profile = subject.cluster, subject.profile
+    steps: list[Step] = []
+    if len(pods) > IN_TURN:
+        text = f"more than {IN_TURN} pods are not given room one by one in a cluster of this size"
+        return Room(limit=text)
+    movable = Stage(subject, (), limits.policy).movable.copy()
+    movable[list(pods)] = False
+    at_least = 0
+    for number, pod in enumerate(pods):
+        mine = _over(cluster, profile, pod)
+        nodes = feasible_nodes(mine.scheduler, pod)
+        if nodes:
+            new: tuple[Step, ...] = (Step.place(pod, nodes[0]),)
+        else:
+            mine.movable[limits.policy] = movable
+            room = make_room(mine, rules_of(mine), limits)
+            if room.steps is None:
+                return Room(limit=room.limit or "the pods before it hold the room of another one")
+            new = room.steps
+            # Later ones could have needed less, had those before them gone elsewhere.
+            at_least = room.at_least if not number else at_least
+        steps += new
+        movable = movable.copy()
+        movable[[step.pod for step in new]] = False
+        landed = {step.pod: step.node for step in new if step.action == "place"}
+        cluster = cluster.with_placement(landed)
+    if not _holds(subject.cluster, profile, steps):
+        return Room(limit="the steps for one pod after the other don't follow each other")
+    room = Room(steps=tuple(steps), at_least=at_least)
+    return replace(room, fewest=room.evictions == at_least)
+
+
+def _over(cluster: Cluster, profile: Profile, pod: int) -> Subject:
+    state = SchedulingState(cluster)
+    return Subject(state, profile, Scheduler(state, profile), Places(cluster), pod)
+
+
+def _problem(cluster: Cluster, pods: Sequence[int], limits: Limits) -> Problem:
+    """Place these pods, moving whom may be moved; other waiting pods are out of it."""
+    from planner.solver.options import SolveOptions
+    from planner.solver.problem import build_problem
+
+    chosen = frozenset(pods)
+    others = [pod for pod in cluster.pending.tolist() if pod not in chosen]
+    alone = cluster.with_placement(dict.fromkeys(others, GONE))
+    options = SolveOptions(rebalance=True, policy=limits.policy)
+    problem = build_problem(alone, options)
+    # Evictions are what counts here: steadiness is nobody's aim.
+    return replace(problem, options=replace(options, rebalance=False))
+
+
+def _exhaustive(problem: Problem, profile: Profile, limits: Limits) -> Room | None:
+    """By the evictions that they cost; None if the states were too many."""
+    from planner.explain.room.by_solver import wanted
+    from planner.sequences.exhaustive import search
+
+    found = search(problem, profile, state_limit=limits.states)
+    placed = sum(found.value.placed)
+    if placed == wanted(problem) and _holds(problem.cluster, profile, found.steps):
+        least = found.value.cost if found.complete else 1
+        return Room(steps=found.steps, fewest=found.complete, at_least=least, placed=placed)
+    if not found.complete:
+        return None
+    numbers = {"states": found.states, "placed": placed}
+    paper = _on_paper(problem)
+    if paper:
+        counting = Counting(kind="search", text=paper, numbers=dict(numbers))
+        return Room(counting=counting, on_paper_only=True, placed=placed)
+    text = "No rearrangement helps: all sequences of evictions and placements were searched."
+    return Room(counting=Counting(kind="search", text=text, numbers=dict(numbers)), placed=placed)
+
+
+def _on_paper(problem: Problem) -> str:
+    """An arrangement that satisfies every rule, in words, if there is one."""
+    from planner.explain.room.by_solver import on_paper
+
+    counts = on_paper(problem)
+    if counts is None:
+        return ""
+    cluster, mine = problem.cluster, frozenset(problem.waiting)
+    per_node: dict[int, int] = {}
+    for (group, node), count in (*counts.items(), *problem.fixed_all.items()):
+        if group in mine and count:
+            per_node[node] = per_node.get(node, 0) + count
+    moves = sum(max(0, m - counts.get(cell, 0)) for cell, m in problem.current.items())
+    places = [f"{count} on {cluster.nodes[n].name}" for n, count in sorted(per_node.items())]
+    listed = conjoined(places) if len(places) <= NAMED else f"{len(places)} nodes"
+    return (
+        f"On paper only: {listed} would satisfy every rule ({count_of(moves, 'move')}), but no "
+        "sequence of evictions and placements gets there; all of them were searched."
+    )

@@ -1,0 +1,1 @@
+"""Who is asked about, and copies of the cluster on which changes are tried."""

@@ -1,0 +1,257 @@
+"""Carries waves of evictions out on a copy, with kube-scheduler choosing the nodes.
+
+Within a wave evictions come in some order, and the scheduler may place a replacement before the
+next pod is evicted or after all of them. The evicted pod may be gone by then, or still hold its
+room while it is terminating. A `Manner` says which of all this happens; ties are drawn by its seed.
+A wave ends when all that can be placed is placed; an eviction beyond a budget is refused, as the
+Eviction API would, and nothing after it happens.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from planner.cluster import PENDING, Cluster
+from planner.cluster.topology import IntArray
+from planner.disruption.budgets import Allowances
+from planner.replay.trial_state import Stage
+from planner.replay.verify import with_old_pods
+from planner.scheduler.framework.changes import BoolArray
+from planner.scheduler.profile import Profile
+from planner_models.pod import DEFAULT_SCHEDULER
+
+
+@dataclass(frozen=True)
+class WavePlan:
+    """Pods to evict together, and nodes that are cordoned meanwhile.
+
+    With `holds` the cordons stay until the next wave has set its own: a pod that has to wait for
+    that wave finds no other node in between.
+    """
+
+    evictions: tuple[int, ...]
+    cordons: tuple[int, ...] = ()
+    holds: bool = False
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a trial goes. Seed 0 keeps the given order and takes the first of tied nodes by name."""
+
+    seed: int
+    terminating: bool = False
+    one_by_one: bool = False
+
+
+class Landing(NamedTuple):
+    """A pod that found a node in a wave."""
+
+    wave: int
+    pod: int
+    node: int
+
+
+Choices = dict[tuple[int, int], BoolArray]
+"""By wave and group: every node that was among the best for a pod of the group."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrialRun:
+    """Where pods are in the end, who landed where on the way, and after which wave it stopped.
+
+    `after[w]` is where pods are when wave w has ended, kept for seed 0 only; `refused` is the pod
+    that a budget kept.
+    """
+
+    node_of: IntArray
+    landings: tuple[Landing, ...]
+    after: tuple[IntArray, ...]
+    refused: int | None = None
+
+
+class Trial:
+    """Trials over one cluster; `pods` are those that waves may evict."""
+
+    def __init__(
+        self, cluster: Cluster, profile: Profile, allowances: Allowances, pods: Sequence[int]
+    ) -> None:
+        self._size = len(cluster.pods)
+        self._old = {pod: self._size + i for i, pod in enumerate(pods)}
+        self._stage = Stage(with_old_pods(cluster, list(pods)), profile)
+        self._allowances = allowances
+
+    def run(
+        self,
+        waves: Sequence[WavePlan],
+        manner: Manner,
+        *,
+        unlimited: bool = False,
+        choices: Choices | None = None,
+    ) -> TrialRun:
+        """Carry the waves out; `unlimited` minds no budget. `choices` takes up what was tied."""
+        stage = self._stage
+        state = _Running(stage, manner, {} if choices is None else choices)
+        state.settle()
+        budgets = _Budgets(stage.cluster, self._allowances)
+        after: list[IntArray] = []
+        refused: int | None = None
+        for number, wave in enumerate(waves):
+            state.begin(number, wave.cordons)
+            refused = self._wave(state, wave, budgets if not unlimited else None, manner)
+            state.end(holds=wave.holds)
+            if not manner.seed:
+                after.append(stage.node_of[: self._size])
+            if refused is not None:
+                break
+        return TrialRun(
+            node_of=stage.node_of[: self._size],
+            landings=tuple(state.landings),
+            after=tuple(after),
+            refused=refused,
+        )
+
+    def _wave(
+        self, state: _Running, wave: WavePlan, budgets: _Budgets | None, manner: Manner
+    ) -> int | None:
+        order = list(wave.evictions)
+        if state.random is not None:
+            state.random.shuffle(order)
+        if budgets is not None:
+            budgets.begin(self._stage.node_of)
+        for pod in order:
+            if budgets is not None and not budgets.take(pod):
+                return pod
+            state.evict(pod, self._old[pod] if manner.terminating else None)
+            if manner.one_by_one:
+                state.settle()
+        state.settle()
+        return None
+
+
+class _Budgets:
+    """What the Eviction API would let go: pods that wait are down, and so is this wave's share."""
+
+    def __init__(self, cluster: Cluster, allowances: Allowances) -> None:
+        self._cluster = cluster
+        self._allowances = allowances
+        self._down: list[int] = []
+
+    def begin(self, node_of: IntArray) -> None:
+        """A new wave: who runs by now is ready; who waits is down."""
+        was, now = self._cluster.node_of == PENDING, node_of == PENDING
+        self._down = [each.down for each in self._allowances.each]
+        for pod in np.flatnonzero(was != now).tolist():
+            change = 1 if now[pod] else -1
+            for number in self._allowances.of_group.get(int(self._cluster.group_of[pod]), ()):
+                self._down[number] += change
+
+    def take(self, pod: int) -> bool:
+        """Whether all budgets over the pod allow one more to be down. Quarters are no budgets."""
+        numbers = self._allowances.of_pod(pod)
+        if any(
+            self._allowances.each[number].budget
+            and self._down[number] >= self._allowances.each[number].limit
+            for number in numbers
+        ):
+            return False
+        for number in numbers:
+            self._down[number] += 1
+        return True
+
+
+@dataclass(eq=False)
+class _Running:
+    """One trial under way."""
+
+    stage: Stage
+    manner: Manner
+    choices: Choices
+    landings: list[Landing] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        seed = self.manner.seed
+        self.random = random.Random(seed) if seed else None
+        self._wave = -1
+        self._leaving: list[int] = []
+        self.stage.restore()
+        pending = self.stage.cluster.pending.tolist()
+        self._queue: list[int] = [pod for pod in pending if self._schedulable(pod)]
+
+    def _schedulable(self, index: int) -> bool:
+        pod = self.stage.cluster.pods[index]
+        return (
+            not pod.terminating
+            and not pod.spec.scheduling_gates
+            and pod.spec.scheduler_name == DEFAULT_SCHEDULER
+        )
+
+    def begin(self, wave: int, cordons: Sequence[int]) -> None:
+        """A wave begins under its cordons."""
+        self._wave = wave
+        self.stage.cordon(cordons)
+
+    def end(self, *, holds: bool) -> None:
+        """What was terminating is gone, cordons are lifted, and whoever waits is tried again.
+
+        With nobody waiting a cordon is as good as lifted: the next wave sets its own.
+        """
+        for old in self._leaving:
+            self.stage.forget(old)
+        if self._leaving:
+            self._leaving = []
+            self.settle()
+        if self._queue and self.stage.cordoned and not holds:
+            self.stage.cordon(())
+            self.settle()
+
+    def evict(self, pod: int, old: int | None) -> None:
+        """The pod goes and a new one takes its place in the queue; `old` stays until the end."""
+        self.stage.evict(pod, old)
+        if old is not None:
+            self._leaving.append(old)
+        self._queue.append(pod)
+
+    def settle(self) -> None:
+        """Place whatever finds a node, by priority and then arrival, until nothing does."""
+        if not self._queue:
+            return
+        order = list(self._queue)
+        if self.random is not None:
+            self.random.shuffle(order)
+        pods = self.stage.cluster.pods
+        order.sort(key=lambda pod: -pods[pod].priority)
+        placed = True
+        while placed and order:
+            before = len(order)
+            order = self._unplaced(order)
+            placed = len(order) < before
+        self._queue = order
+
+    def _unplaced(self, order: Sequence[int]) -> list[int]:
+        """One go through the queue; a group that fails fails again until something has changed."""
+        failed: dict[int, int] = {}
+        left: list[int] = []
+        for pod in order:
+            group, position = int(self.stage.cluster.group_of[pod]), self.stage.position
+            if failed.get(group) == position or not self._place(pod):
+                failed[group] = position
+                left.append(pod)
+        return left
+
+    def _place(self, pod: int) -> bool:
+        best = self.stage.best(pod)
+        if not len(best):
+            return False
+        node = int(best[0] if self.random is None else self.random.choice(best))
+        self.stage.place(pod, node)
+        self.landings.append(Landing(self._wave, pod, node))
+        key = (self._wave, int(self.stage.cluster.group_of[pod]))
+        if key not in self.choices:
+            self.choices[key] = np.zeros(len(self.stage.cluster.nodes), np.bool_)
+        self.choices[key][best] = True
+        return True

@@ -1,0 +1,166 @@
+"""The cluster on which trials are carried out, one after the other, all from the same start.
+
+Trials repeat each other for long stretches: the same waves in another manner, or some waves changed
+and the rest as before. What the scheduler said is kept by who ran where, and asked only once. Its
+own state follows when a question is new, from wherever it was left to where pods are by then; going
+back to the start costs nothing before that.
+
+A cordon hides nodes from pods that do not tolerate it, which is a matter of the next question to
+the scheduler. Only where a rule looks at taints (`nodeTaintsPolicy: Honor`) it changes what filters
+know, and the scheduler starts afresh. Where placing a pod promises volumes to its claims, the order
+of placements matters: then nothing is kept, and the scheduler follows at every step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from planner.cluster import GONE, PENDING, Cluster
+from planner.cluster.topology import IntArray
+from planner.replay.fingerprint import Fingerprint
+from planner.replay.verify import CORDON, cordoned_node
+from planner.scheduler.cycle import Scheduler
+from planner.scheduler.framework.plugin import UNRESOLVABLE, Status
+from planner.scheduler.framework.state import SchedulingState
+from planner.scheduler.profile import Profile
+
+HIDDEN = Status("NodeUnschedulable", UNRESOLVABLE, ("node(s) were unschedulable",))
+KEPT = 4_000_000
+"""So many nodes in kept answers, 32 MB, are enough."""
+
+
+class Stage:
+    """Pods come and go; `restore` brings everything back to where it was."""
+
+    def __init__(self, cluster: Cluster, profile: Profile) -> None:
+        self.cluster = cluster
+        self._profile = profile
+        self._cordoned: frozenset[int] = frozenset()
+        self._hides = not _taints_honoured(cluster, profile)
+        self._tolerating = frozenset(
+            group.index
+            for group in cluster.groups
+            if any(toleration.tolerates(CORDON) for toleration in group.spec.tolerations)
+        )
+        self._start = SchedulingState(cluster)
+        self._scheduler_at_start = Scheduler(self._start, profile)
+        self._state, self._scheduler = self._start, self._scheduler_at_start
+        self._keeps = not self._start.volumes.promising
+        self._now = cluster.node_of.copy()
+        self._changed: set[int] = set()
+        """Pods that may be elsewhere than in the snapshot."""
+        self._behind: set[int] = set()
+        """Pods that may be elsewhere than the scheduler's state has them."""
+        self._fingerprint = Fingerprint()
+        self._answers: dict[tuple[int, int, frozenset[int]], IntArray] = {}
+        self._kept = 0
+        self.position = 0
+        """Grows with every change."""
+
+    def restore(self) -> None:
+        """Every pod is where the snapshot has it, and no cordon is left."""
+        self._cordoned = frozenset()
+        self._state, self._scheduler = self._start, self._scheduler_at_start
+        self._fingerprint.value = 0
+        changed = list(self._changed)
+        self._now[changed] = self.cluster.node_of[changed]
+        self._changed.clear()
+        self._moved(*changed)
+
+    @property
+    def node_of(self) -> IntArray:
+        """Where pods are now."""
+        return self._now.copy()
+
+    @property
+    def cordoned(self) -> frozenset[int]:
+        """The nodes that are cordoned now, beyond those that were from the start."""
+        return self._cordoned
+
+    def cordon(self, nodes: Iterable[int]) -> None:
+        """Exactly these nodes are cordoned from now on."""
+        wanted = frozenset(nodes)
+        if wanted == self._cordoned:
+            return
+        self._cordoned = wanted
+        if self._hides:
+            return
+        changed = list(self.cluster.nodes)
+        for node in wanted:
+            changed[node] = cordoned_node(changed[node], True)
+        self._follow()
+        now = replace(self._state.snapshot(), nodes=tuple(changed))
+        self._state = SchedulingState(now)
+        self._scheduler = Scheduler(self._state, self._profile)
+
+    def evict(self, pod: int, old: int | None) -> None:
+        """The pod waits again; `old`, its terminating twin, stays where it was."""
+        node = int(self._now[pod])
+        self._put(pod, PENDING)
+        if old is not None:
+            self._put(old, node)
+
+    def forget(self, old: int) -> None:
+        """A terminating twin is gone."""
+        self._put(old, GONE)
+
+    def place(self, pod: int, node: int) -> None:
+        """The pod runs on the node."""
+        self._put(pod, node)
+
+    def best(self, pod: int) -> IntArray:
+        """The nodes of which kube-scheduler picks any for the pod now; none if it has to wait."""
+        group = int(self.cluster.group_of[pod])
+        if not self._keeps:
+            return self._asked(pod, group)
+        question = (group, self._fingerprint.value, self._cordoned)
+        found = self._answers.get(question)
+        if found is None:
+            found = self._asked(pod, group)
+            if self._kept < KEPT:
+                self._kept += len(found)
+                self._answers[question] = found
+        return found
+
+    def _asked(self, pod: int, group: int) -> IntArray:
+        self._follow()
+        hidden = None
+        if self._hides and group not in self._tolerating:
+            hidden = dict.fromkeys(self._cordoned, HIDDEN)
+        return self._scheduler.evaluate(pod, yields=hidden).best
+
+    def _put(self, pod: int, node: int) -> None:
+        group, terminating = int(self.cluster.group_of[pod]), bool(self.cluster.terminating[pod])
+        for place, delta in ((int(self._now[pod]), -1), (node, 1)):
+            if place >= 0:
+                self._fingerprint.shift(group, place, terminating, delta)
+        self._now[pod] = node
+        self._changed.add(pod)
+        self._moved(pod)
+
+    def _moved(self, *pods: int) -> None:
+        self._behind.update(pods)
+        self.position += 1
+        if not self._keeps:
+            self._follow()
+
+    def _follow(self) -> None:
+        """The scheduler's state takes up what has changed since its last question."""
+        for pod in sorted(self._behind):
+            before, now = int(self._state.node_of[pod]), int(self._now[pod])
+            if before == now:
+                continue
+            if before >= 0:
+                self._state.remove(pod, min(now, PENDING))
+            if now >= 0:
+                self._state.place(pod, now)
+        self._behind.clear()
+
+
+def _taints_honoured(cluster: Cluster, profile: Profile) -> bool:
+    """Whether the taint of a cordon means more than that the node takes no pod."""
+    specs = {id(group.spec): group.spec for group in cluster.groups}.values()
+    defaults = profile.resolved.args.pod_topology_spread.default_constraints
+    constraints = (*defaults, *(c for spec in specs for c in spec.topology_spread_constraints))
+    return any(constraint.node_taints_policy == "Honor" for constraint in constraints)

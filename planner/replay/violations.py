@@ -1,0 +1,211 @@
+"""Hard rules that running pods break where they are.
+
+Rules are IgnoredDuringExecution: such pods may stay, and nothing refuses them. What they add up to
+is what a rebalancing plan makes small:
+
+    total = sum over distinct hard spread constraints and eligible domains of
+                max(0, count - minimum - maxSkew)
+          + pods on a node that their nodeSelector or required node affinity does not match
+          + pods on a node with a NoSchedule or NoExecute taint that they don't tolerate
+          + pods in a domain with another pod that their required anti-affinity is about
+
+A pod counts once per kind of rule. Terminating pods are leaving: they break nothing and nobody. A
+cordon says nothing about pods that run already, and neither does the taint that comes with it.
+Constraints that a profile gives to pods without their own are filters, but no aim: not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from planner.cluster import Cluster
+from planner.cluster.groups import PodGroup
+from planner.cluster.matching import TermScope
+from planner.cluster.node_rules import BoolArray, NodeRules
+from planner.cluster.spread import (
+    SpreadConstraint,
+    counted_pods,
+    domain_counts,
+    excess,
+    hard_constraints,
+    minimum,
+    terminating,
+)
+from planner.cluster.topology import IntArray, Topology
+from planner.scheduler.framework.facts import facts_of
+from planner.scheduler.plugins.inter_pod_affinity import InterPodAffinity
+from planner.scheduler.plugins.node_affinity import NodeAffinity
+from planner.scheduler.plugins.pod_topology_spread import PodTopologySpread
+from planner.scheduler.plugins.taint_toleration import TaintToleration
+from planner.scheduler.profile import Profile
+from planner_models.affinity import PodAffinityTerm
+from planner_models.node import HOSTNAME, UNSCHEDULABLE_TAINT
+from planner_models.pod import PodSpec
+from planner_models.taints import Toleration
+
+Rule = Literal["topologySpread", "nodeAffinity", "taints", "podAntiAffinity"]
+
+CORDON_TOLERATED = Toleration(key=UNSCHEDULABLE_TAINT, operator="Exists")
+_NONE: IntArray = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Violation:
+    """One rule broken in one place.
+
+    `group` is the (first) group that has the rule, `index` the number of its spread constraint or
+    anti-affinity term. `domain` is a value of `topology_key`, or a node's name for rules about
+    nodes. `pods` are those that are too many together, or that break the rule.
+    """
+
+    rule: Rule
+    group: int
+    index: int
+    topology_key: str
+    domain: str
+    count: int
+    allowed: int
+    pods: tuple[int, ...]
+
+    @property
+    def excess(self) -> int:
+        """What it adds to the total."""
+        return self.count - self.allowed
+
+
+def total(found: Iterable[Violation]) -> int:
+    """The number that a rebalancing plan makes small."""
+    return sum(violation.excess for violation in found)
+
+
+def violations(cluster: Cluster, profile: Profile) -> tuple[Violation, ...]:
+    """Everything that running pods break, of the rules that the profile's filters know."""
+    enforced = {plugin.name for plugin in profile.filters}
+    running = _Running(cluster)
+    found: list[Violation] = []
+    if PodTopologySpread.name in enforced:
+        found += _too_many(running)
+    if NodeAffinity.name in enforced:
+        found += _off_limits(running, "nodeAffinity", lambda rules, spec: rules.affinity(spec))
+    if TaintToleration.name in enforced:
+        found += _off_limits(running, "taints", _tolerated)
+    if InterPodAffinity.name in enforced:
+        found += _too_close(running)
+    return tuple(found)
+
+
+class _Running:
+    """The running pods that stay, by group."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.counted = counted_pods(cluster)
+        pods = np.flatnonzero((cluster.node_of >= 0) & ~terminating(cluster))
+        self._pods = pods[np.argsort(cluster.group_of[pods], kind="stable")]
+
+    def of(self, group: int) -> tuple[IntArray, IntArray]:
+        """The pods of a group and their nodes."""
+        part = slice(self.counted.first[group], self.counted.first[group + 1])
+        return self._pods[part], self.counted.nodes[part]
+
+    def per_domain(self, groups: IntArray, topology: Topology) -> IntArray:
+        """Pods of these groups in each domain, and in the last place those without one."""
+        domains = topology.domain_of[self.counted.of(groups)]
+        return np.bincount(
+            domains % (len(topology.domains) + 1), minlength=len(topology.domains) + 1
+        )
+
+    def in_domain(self, spread: SpreadConstraint, domain: int) -> tuple[int, ...]:
+        """The pods that a constraint counts in a domain, in order."""
+        inside = spread.scope.eligible & (spread.scope.topology.domain_of == domain)
+        found = [pods[inside[nodes]] for pods, nodes in map(self.of, spread.matching.tolist())]
+        return tuple(np.sort(np.concatenate((_NONE, *found))).tolist())
+
+
+def _too_many(running: _Running) -> Iterator[Violation]:
+    """Domains above minimum + maxSkew."""
+    for spread in hard_constraints(running.cluster):
+        counts = domain_counts(running.counted, spread)
+        allowed = minimum(counts, spread) + spread.constraint.max_skew
+        if int(counts.max(initial=0)) <= allowed:
+            continue
+        carrier = spread.carriers[0]
+        for domain in np.flatnonzero(excess(counts, spread)).tolist():
+            yield Violation(
+                rule="topologySpread",
+                group=carrier.group,
+                index=carrier.index,
+                topology_key=spread.constraint.topology_key,
+                domain=spread.scope.topology.domains[domain],
+                count=int(counts[domain]),
+                allowed=allowed,
+                pods=running.in_domain(spread, domain),
+            )
+
+
+def _tolerated(rules: NodeRules, spec: PodSpec) -> BoolArray:
+    return rules.taints((*spec.tolerations, CORDON_TOLERATED))
+
+
+def _off_limits(
+    running: _Running, rule: Rule, admitted: Callable[[NodeRules, PodSpec], BoolArray]
+) -> Iterator[Violation]:
+    """Pods on nodes that a rule about nodes does not admit."""
+    rules = facts_of(running.cluster).node_rules
+    admitting: dict[int, tuple[BoolArray, bool]] = {}
+    for group in running.cluster.groups:
+        nodes_in = admitted(rules, group.spec)
+        if not admitting.setdefault(id(nodes_in), (nodes_in, bool(nodes_in.all())))[1]:
+            pods, nodes = running.of(group.index)
+            broken = ~nodes_in[nodes]
+            yield from _by_node(running.cluster, rule, group.index, pods[broken], nodes[broken])
+
+
+def _by_node(
+    cluster: Cluster, rule: Rule, group: int, pods: IntArray, nodes: IntArray
+) -> Iterator[Violation]:
+    for node in np.unique(nodes).tolist():
+        there = tuple(sorted(pods[nodes == node].tolist()))
+        name = cluster.nodes[node].name
+        yield Violation(rule, group, 0, HOSTNAME, name, len(there), 0, there)
+
+
+def _too_close(running: _Running) -> Iterator[Violation]:
+    """Pods beside others that their required anti-affinity is about; the first such term counts."""
+    for group in running.cluster.groups:
+        terms = group.spec.affinity.pod_anti_affinity.required
+        pods, nodes = running.of(group.index) if terms else (_NONE, _NONE)
+        for index, term in enumerate(terms):
+            topology = running.cluster.topology(term.topology_key)
+            domains = topology.domain_of[nodes]
+            others = _rivals(running, group, term, topology)
+            broken = (domains >= 0) & (others[domains] > 0)
+            for domain in np.unique(domains[broken]).tolist():
+                there = tuple(sorted(pods[domains == domain].tolist()))
+                yield Violation(
+                    rule="podAntiAffinity",
+                    group=group.index,
+                    index=index,
+                    topology_key=term.topology_key,
+                    domain=topology.domains[domain],
+                    count=len(there),
+                    allowed=0,
+                    pods=there,
+                )
+            pods, nodes = pods[~broken], nodes[~broken]
+
+
+def _rivals(
+    running: _Running, group: PodGroup, term: PodAffinityTerm, topology: Topology
+) -> IntArray:
+    """How many pods a pod of the group has against it in each domain, itself not counted."""
+    index = running.cluster.group_index
+    scope = TermScope.of(term, group.namespace)
+    names = scope.among(index.namespaces, running.cluster.namespaces)
+    matching = index.matching(term.label_selector, names)
+    itself = int(group.index in matching)
+    return running.per_domain(matching, topology) - itself

@@ -1,0 +1,1 @@
+"""What every rendering is made of: blocks, words, marks and files."""

@@ -1,0 +1,130 @@
+"""What happened to a scheduling state, as arrays, so that many changes are applied at once.
+
+A group that had no pod for a while catches up with thousands of changes in a few array operations;
+one that has just placed a replica, with a single one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.cluster.topology import IntArray
+from planner.scheduler.framework.plugin import Change
+
+BoolArray = NDArray[np.bool_]
+
+_GROUP, _NODE, _DELTA, _TERMINATING = range(4)
+_FEW = 4
+"""Up to this many changes are quicker looked at one by one."""
+
+
+class Changes:
+    """Consecutive changes, as arrays; `few` has them one by one if there are not many."""
+
+    def __init__(self, changes: Sequence[Change] | IntArray) -> None:
+        self.few = None if isinstance(changes, np.ndarray) else changes
+        self._changes = changes
+
+    @cached_property
+    def _rows(self) -> IntArray:
+        return np.asarray(self._changes, np.int64).reshape(-1, 4)
+
+    @property
+    def groups(self) -> IntArray:
+        """The group of each pod that came or left."""
+        return self._rows[:, _GROUP]
+
+    @property
+    def nodes(self) -> IntArray:
+        """Where it came or left."""
+        return self._rows[:, _NODE]
+
+    @property
+    def deltas(self) -> IntArray:
+        """1 where a pod came and -1 where one left."""
+        return self._rows[:, _DELTA]
+
+    @cached_property
+    def terminating(self) -> BoolArray:
+        """Whether it was being deleted."""
+        terminating: BoolArray = self._rows[:, _TERMINATING] != 0
+        return terminating
+
+    @cached_property
+    def touched(self) -> IntArray:
+        """The nodes that changed, each once, in order."""
+        if self.few is not None:
+            return np.array(sorted({change.node for change in self.few}), np.int64)
+        changed = np.zeros(int(self.nodes.max()) + 1, np.bool_)
+        changed[self.nodes] = True
+        return np.flatnonzero(changed)
+
+
+class ChangeLog:
+    """All changes since the snapshot, in their order.
+
+    They become rows of an array when somebody asks for many at once: single steps, as plans take
+    them, never do.
+    """
+
+    def __init__(self) -> None:
+        self._changes: list[Change] = []
+        self._rows: IntArray = np.empty((256, 4), np.int64)
+        self._written = 0
+        self._last = (0, 0, Changes(()))
+
+    def __len__(self) -> int:
+        return len(self._changes)
+
+    def append(self, change: Change) -> None:
+        """One more change."""
+        self._changes.append(change)
+
+    def since(self, position: int) -> Changes:
+        """What was appended from this position on; filters and then scores ask for the same."""
+        size = len(self._changes)
+        start, end, last = self._last
+        if start == position and end == size:
+            return last
+        few = size - position <= _FEW
+        changes = Changes(self._changes[position:] if few else self._written_since(position))
+        self._last = (position, size, changes)
+        return changes
+
+    def _written_since(self, position: int) -> IntArray:
+        """As rows, of which each is written once; the room doubles when it is used up."""
+        size = len(self._changes)
+        while size > len(self._rows):
+            self._rows = np.concatenate((self._rows, np.empty_like(self._rows)))
+        if self._written < size:
+            self._rows[self._written : size] = self._changes[self._written :]
+            self._written = size
+        return self._rows[position:size]
+
+
+class GroupSet:
+    """Groups that a rule is about; finds their changes among many."""
+
+    def __init__(self, groups: Iterable[int]) -> None:
+        self._members = frozenset(groups)
+        self.ids: IntArray = np.array(sorted(self._members), np.int64)
+
+    def __contains__(self, group: int) -> bool:
+        return group in self._members
+
+    def among(self, groups: IntArray) -> IntArray:
+        """The positions at which a member stands."""
+        if len(self.ids) <= 1:
+            return np.flatnonzero(groups == self.ids[0]) if len(self.ids) else _NONE
+        if len(groups) == 1:
+            return _FIRST if int(groups[0]) in self._members else _NONE
+        places = np.minimum(np.searchsorted(self.ids, groups), len(self.ids) - 1)
+        return np.flatnonzero(self.ids[places] == groups)
+
+
+_NONE: IntArray = np.empty(0, np.int64)
+_FIRST: IntArray = np.zeros(1, np.int64)

@@ -1,0 +1,91 @@
+"""What the scheduler knows from nodes and groups alone, whoever runs where.
+
+A plan is looked at by many schedulers in turn: one orders it, one checks it step by step, one looks
+at its end. They share what no placement changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import cached_property
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+
+from planner.cluster import Cluster
+from planner.cluster.node_rules import NodeRules
+from planner.cluster.topology import IntArray
+from planner.scheduler.framework.carried_terms import CarriedTerms
+from planner.scheduler.framework.images import ImageIndex, image_index
+from planner_models.taints import Taint
+
+T = TypeVar("T")
+TaintSets: TypeAlias = tuple[tuple[tuple[Taint, ...], ...], IntArray]
+_MEMO = ("scheduler_facts", b"")
+
+
+class Facts:
+    """Facts about one set of nodes and groups, each found when it is first asked for."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._found: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, find: Callable[[], T]) -> T:
+        """What `find` finds, which depends on nothing but the key; it is not to be changed."""
+        if key not in self._found:
+            self._found[key] = find()
+        found: T = self._found[key]
+        return found
+
+    @cached_property
+    def all_nodes(self) -> IntArray:
+        """The index of every node."""
+        return np.arange(len(self._cluster.nodes))
+
+    @cached_property
+    def node_rules(self) -> NodeRules:
+        """Node affinity and hard taints, judged once per distinct rule."""
+        return NodeRules(self._cluster)
+
+    @cached_property
+    def cordoned(self) -> IntArray:
+        """1 for nodes with `spec.unschedulable`."""
+        nodes = self._cluster.nodes
+        return np.fromiter((node.spec.unschedulable for node in nodes), np.int64, len(nodes))
+
+    @cached_property
+    def taint_sets(self) -> TaintSets:
+        """The distinct sets of taints, of which there are few, and which of them a node has."""
+        numbers: dict[tuple[Taint, ...], int] = {}
+        of = [numbers.setdefault(node.spec.taints, len(numbers)) for node in self._cluster.nodes]
+        return tuple(numbers), np.array(of, np.int64)
+
+    @cached_property
+    def images(self) -> ImageIndex:
+        """Which nodes have which images."""
+        return image_index(self._cluster)
+
+    @cached_property
+    def carried_terms(self) -> CarriedTerms:
+        """The rules of all groups about other pods."""
+        return CarriedTerms(self._cluster.groups)
+
+    @cached_property
+    def priorities(self) -> IntArray:
+        """The priority of each group."""
+        return np.array([group.priority for group in self._cluster.groups], np.int64)
+
+    @cached_property
+    def non_zero_requests(self) -> IntArray:
+        """Cpu and memory of each group's pods, silent containers with their defaults."""
+        asked = [group.spec.non_zero_requests for group in self._cluster.groups]
+        return np.array(asked, np.int64).reshape(-1, 2)
+
+
+def facts_of(cluster: Cluster) -> Facts:
+    """The facts of a snapshot, which all snapshots that differ in placement share."""
+    if _MEMO not in cluster.memo:
+        cluster.memo[_MEMO] = Facts(cluster)
+    found: Facts = cluster.memo[_MEMO]
+    return found

@@ -1,0 +1,194 @@
+"""The scheduling framework: what a plugin is and what it may say.
+
+kube-scheduler asks each plugin about one pod and one node at a time. Here a plugin answers for one
+group of interchangeable pods and all nodes at once, as an array of verdicts; and it keeps that
+answer up to date as pods come and go, instead of computing it again for the next replica.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.cluster.groups import PodGroup
+from planner.cluster.topology import IntArray
+
+if TYPE_CHECKING:
+    from planner.scheduler.framework.changes import Changes
+    from planner.scheduler.framework.state import SchedulingState
+
+Code = Literal["Unschedulable", "UnschedulableAndUnresolvable"]
+UNSCHEDULABLE: Code = "Unschedulable"
+"""Preemption might help."""
+UNRESOLVABLE: Code = "UnschedulableAndUnresolvable"
+"""Preemption can't help."""
+
+MAX_NODE_SCORE = 100
+PASS = 0
+"""The verdict of a node that passes; other numbers mean what the filter's `status` says."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """A refusal: by which plugin, of what kind, in Kubernetes' own words."""
+
+    plugin: str
+    code: Code
+    reasons: tuple[str, ...]
+
+
+class Change(NamedTuple):
+    """A pod of `group` came to (`delta` 1) or left (-1) `node`; terminating ones count less."""
+
+    group: int
+    node: int
+    delta: int
+    terminating: bool
+
+
+class Filter(Protocol):
+    """One plugin's verdicts for one group over all nodes, kept current by `apply`."""
+
+    def verdicts(self) -> IntArray:
+        """PASS or a number that `status` explains, for each node."""
+
+    def refused(self) -> NDArray[np.bool_]:
+        """The nodes that don't pass."""
+        refused: NDArray[np.bool_] = self.verdicts() != PASS
+        return refused
+
+    def verdict_at(self, node: int) -> int:
+        """The verdict of one node; preemption asks after every step of a what-if."""
+        return int(self.verdicts()[node])
+
+    def status(self, verdict: int) -> Status:
+        """What a verdict means."""
+
+    def numbers(self, nodes: IntArray) -> Sequence[str]:
+        """For people: what was compared when each of these nodes was refused, if anything was."""
+        return [""] * len(nodes)
+
+    def apply(self, changes: Changes) -> None:
+        """Pods were placed or removed."""
+
+    def dry_run(self, change: Change) -> None:
+        """Preemption takes a pod away or gives it back for the length of a what-if.
+
+        Until all pods are back, only `verdict_at` is asked, of the node that changed.
+        """
+
+
+class Score(Protocol):
+    """One plugin's scores for one group, kept current by `apply`."""
+
+    def active(self) -> bool:
+        """Whether the plugin has anything to say now; if not, it skips scoring this pod."""
+
+    def scores(self, feasible: IntArray) -> IntArray:
+        """The raw score of each feasible node."""
+
+    def normalise(self, raw: IntArray, feasible: IntArray) -> IntArray:
+        """Raw scores brought to 0..100, which the profile's weight multiplies."""
+
+    def apply(self, changes: Changes) -> None:
+        """Pods were placed or removed."""
+
+
+@dataclass(frozen=True)
+class PreFilterResult:
+    """What a plugin says before any node is looked at.
+
+    `filter` None means that the plugin has nothing to say about this pod; `nodes` names the nodes
+    that are looked at at all.
+    """
+
+    filter: Filter | None = None
+    nodes: frozenset[str] | None = None
+    rejection: Status | None = None
+
+
+SKIP = PreFilterResult()
+"""For good: a plugin that skips a group would do so whoever ran where."""
+
+
+class FilterPlugin(Protocol):
+    """A plugin with PreFilter and Filter."""
+
+    name: ClassVar[str]
+
+    def pre_filter(self, state: SchedulingState, group: PodGroup) -> PreFilterResult:
+        """The filter for a group, made once and kept current from then on."""
+
+
+class ScorePlugin(Protocol):
+    """A plugin with PreScore, Score and NormalizeScore."""
+
+    name: ClassVar[str]
+
+    def pre_score(self, state: SchedulingState, group: PodGroup) -> Score | None:
+        """The scorer for a group, or None if the plugin has nothing to say about it."""
+
+
+class StaticFilter(Filter):
+    """Verdicts that no other pod changes."""
+
+    def __init__(self, verdicts: IntArray, statuses: Sequence[Status]) -> None:
+        self._verdicts = verdicts
+        self._statuses = statuses
+
+    def verdicts(self) -> IntArray:
+        """The same as ever."""
+        return self._verdicts
+
+    def status(self, verdict: int) -> Status:
+        """The first status for verdict 1, the second for 2, and so on."""
+        return self._statuses[verdict - 1]
+
+    def apply(self, changes: Changes) -> None:
+        """Other pods don't matter."""
+
+    def dry_run(self, change: Change) -> None:
+        """Other pods don't matter."""
+
+
+def static_result(verdicts: IntArray, statuses: Sequence[Status]) -> PreFilterResult:
+    """Verdicts that no other pod changes; where they refuse no node, there is nothing to say."""
+    return PreFilterResult(StaticFilter(verdicts, statuses)) if verdicts.any() else SKIP
+
+
+class StaticScore:
+    """Scores that no other pod changes."""
+
+    def __init__(self, raw: IntArray) -> None:
+        self._raw = raw
+
+    def active(self) -> bool:
+        """Always."""
+        return True
+
+    def scores(self, feasible: IntArray) -> IntArray:
+        """The same as ever."""
+        return self._raw[feasible]
+
+    def normalise(self, raw: IntArray, feasible: IntArray) -> IntArray:
+        """Already between 0 and 100."""
+        return raw
+
+    def apply(self, changes: Changes) -> None:
+        """Other pods don't matter."""
+
+
+def default_normalise(raw: IntArray, *, reverse: bool) -> IntArray:
+    """100 x score // max, or the rest to 100; all equal if the highest score is 0.
+
+    DefaultNormalizeScore of the scheduler's plugin helpers.
+    """
+    highest = int(raw.max(initial=0))
+    if highest == 0:
+        return np.full_like(raw, MAX_NODE_SCORE) if reverse else raw
+    scaled = raw * MAX_NODE_SCORE // highest
+    return MAX_NODE_SCORE - scaled if reverse else scaled

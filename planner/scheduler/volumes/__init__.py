@@ -1,0 +1,1 @@
+"""Claims, volumes and attachments as the volume plugins see them."""

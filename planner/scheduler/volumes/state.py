@@ -1,0 +1,166 @@
+"""The part of the scheduling state that is about volumes.
+
+When a pod is placed, the scheduler's Reserve step promises the free volumes its claims found to
+these claims, and ties claims to be provisioned to the node. Nothing else happens to storage while
+pods are being scheduled: no claim gets bound, no volume is made. Removing the pod takes its
+promises back.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.cluster import Cluster
+from planner.cluster.groups import PodGroup
+from planner.scheduler.volumes.attachments import Attachments
+from planner.scheduler.volumes.claims import (
+    PodClaim,
+    VolumeId,
+    claims_of,
+    delayed,
+    volumes_attached_for,
+)
+from planner.scheduler.volumes.matching import (
+    NOTHING,
+    Bindings,
+    Outcome,
+    VolumeMatching,
+)
+from planner.scheduler.volumes.promises import Promises
+from planner.scheduler.volumes.reach import NodeReach
+
+
+@dataclass(frozen=True, eq=False)
+class GroupVolumes:
+    """What the pods of a group use: claims, and the volumes that a node attaches for them."""
+
+    claims: tuple[PodClaim, ...]
+    attached: frozenset[VolumeId]
+    undecided: bool
+    """Whether placing such a pod decides something: it has unbound claims, and all exist."""
+
+
+class VolumeState:
+    """Claims in use, volumes promised and volumes attached right now."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self.reach = NodeReach(cluster)
+        self.attachments = Attachments(cluster)
+        self._matching = VolumeMatching(cluster.storage, self.reach, len(cluster.nodes))
+        self._promises = Promises(cluster)
+        self._users: Counter[str] = Counter()
+        self._groups = _groups_with_claims(cluster)
+        self._held: dict[int, Bindings] = {}
+        self._last: tuple[int, Outcome] | None = None
+        self._start()
+
+    def of(self, group: PodGroup) -> GroupVolumes | None:
+        """What a group's pods use, or None if they have no claims."""
+        return self._groups.get(group.index)
+
+    @property
+    def promising(self) -> bool:
+        """Whether placing some pod promises volumes: then the order of placements matters."""
+        return any(volumes.undecided for volumes in self._groups.values())
+
+    def users(self, claim: str) -> int:
+        """How many volumes of placed pods go through a claim (`namespace/name`) that they share.
+
+        Ephemeral volumes don't count: their claim has one user by construction.
+        """
+        return self._users[claim]
+
+    def outcome(self, group: PodGroup) -> Outcome:
+        """What the group's claims get on every node as things stand.
+
+        The last answer is kept until a promise changes, for placing the pod right afterwards.
+        """
+        if self._last is None or self._last[0] != group.index:
+            claims = self._groups[group.index].claims
+            self._last = (group.index, self._matching.find(claims, self._promises))
+        return self._last[1]
+
+    def bindings(self, group: PodGroup, node: int) -> Bindings:
+        """What the unbound claims of a pod of the group would get on the node."""
+        volumes = self._groups.get(group.index)
+        if volumes is None or not volumes.undecided:
+            return NOTHING
+        return self.outcome(group).at(node)
+
+    def held(self, pod: int) -> Bindings:
+        """What a placed pod's claims got."""
+        return self._held.get(pod, NOTHING)
+
+    def place(self, pod: int, node: int) -> None:
+        """The Reserve step, for a pod that was put on a node."""
+        volumes = self._of_pod(pod)
+        if volumes is None:
+            return
+        group = self._cluster.groups[self._cluster.group_of[pod]]
+        bindings = self.bindings(group, node)
+        if bindings:
+            self._held[pod] = bindings
+            self._promise(group, bindings, node, 1)
+        self._shift(volumes, node, 1)
+
+    def remove(self, pod: int, node: int) -> None:
+        """The pod left the node, and gives back what it took."""
+        volumes = self._of_pod(pod)
+        if volumes is None:
+            return
+        bindings = self._held.pop(pod, NOTHING)
+        if bindings:
+            group = self._cluster.groups[self._cluster.group_of[pod]]
+            self._promise(group, bindings, node, -1)
+        self._shift(volumes, node, -1)
+
+    def _of_pod(self, pod: int) -> GroupVolumes | None:
+        return self._groups.get(int(self._cluster.group_of[pod])) if self._groups else None
+
+    def _promise(self, group: PodGroup, bindings: Bindings, node: int, delta: int) -> None:
+        self._promises.shift(group.namespace, bindings, node, delta)
+        self._last = None
+
+    def _shift(self, volumes: GroupVolumes, node: int, delta: int) -> None:
+        for entry in volumes.claims:
+            if not entry.ephemeral:
+                self._users[entry.key] += delta
+        self.attachments.shift(volumes.attached, node, delta)
+
+    def _start(self) -> None:
+        """Count the pods of the snapshot; those that a plan moved hold what Reserve gives them."""
+        if not self._groups:
+            return
+        cluster = self._cluster
+        chosen = np.zeros(len(cluster.groups), np.bool_)
+        chosen[list(self._groups)] = True
+        for pod in np.flatnonzero(chosen[cluster.group_of] & (cluster.node_of >= 0)).tolist():
+            node = int(cluster.node_of[pod])
+            if cluster.pods[pod].node_name == cluster.nodes[node].name:
+                self._shift(self._groups[int(cluster.group_of[pod])], node, 1)
+            else:
+                self.place(pod, node)
+
+
+def _groups_with_claims(cluster: Cluster) -> Mapping[int, GroupVolumes]:
+    found: dict[int, GroupVolumes] = {}
+    for group in cluster.groups:
+        claims = claims_of(cluster.storage, group) if group.volumes else ()
+        if claims:
+            found[group.index] = _group_volumes(cluster, group, claims)
+    return found
+
+
+def _group_volumes(cluster: Cluster, group: PodGroup, claims: tuple[PodClaim, ...]) -> GroupVolumes:
+    unbound = [e.claim for e in claims if e.claim is not None and not e.claim.fully_bound]
+    complete = all(entry.claim is not None for entry in claims)
+    return GroupVolumes(
+        claims,
+        volumes_attached_for(cluster.storage, claims, group.example),
+        bool(unbound) and complete and all(delayed(claim, cluster.storage) for claim in unbound),
+    )

@@ -1,0 +1,286 @@
+"""The best plan over all sequences of steps, for small problems.
+
+A sequence evicts movable pods, each at most once, and binds waiting ones, each to a node that
+passes every filter at that moment; in the end every evicted pod runs again, but those that
+`--preempt` lets lose their place. Pods of a group are interchangeable, so a state says only how
+many of each group are where. States are visited in the order of what their evictions cost, and the
+first that nothing can beat is the answer.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from planner.replay import Step, total, violations
+from planner.scheduler.profile import Profile
+from planner.sequences.arena import HIGHEST, Arena
+from planner.sequences.assignment import Act, assign
+from planner.sequences.components import components, supply
+from planner.sequences.relevance import Relevance
+from planner.sequences.tally import Tally
+from planner.sequences.value import Value
+from planner.solver.problem import Problem
+
+STATE_LIMIT = 100_000
+"""States that are seen before the search gives up; a second holds some 30,000."""
+NODE_LIMIT = 64
+"""On more nodes than that nothing is searched."""
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The best that was found; proven to be the best of all if `complete`."""
+
+    value: Value
+    steps: tuple[Step, ...]
+    complete: bool
+    states: int
+
+
+def search(
+    problem: Problem,
+    profile: Profile,
+    *,
+    state_limit: int = STATE_LIMIT,
+    bound: Value | None = None,
+    weights: Mapping[int, int] | None = None,
+) -> Optimum:
+    """The best plan, group by group where they have nothing to do with each other.
+
+    `bound` is a value that no plan exceeds: a plan that reaches it ends the search. `weights` say
+    what evicting a pod of a group costs, if not 1. Hard rules hold for every landing: there is no
+    relaxed mode here. With `preempt` displaceable pods may end without a node, and `placed` counts
+    all movable pods together with the waiting ones.
+    """
+    now = total(violations(problem.cluster, profile))
+    if not _small(problem):
+        return Optimum(Value(_placed_now(problem), now, 0), (), complete=False, states=0)
+    relevance = Relevance(problem.cluster, profile)
+    parts = components(problem, relevance)
+    if problem.options.max_moves is not None and len(parts) > 1:
+        parts = (problem.groups,)
+    value = Value((0,) * len(levels(problem)), now, 0)
+    acts: list[Act] = []
+    complete, states = True, 0
+    for part in parts:
+        tally = Tally(problem, profile, relevance, part, now)
+        arena = Arena(problem, profile, relevance, part, range(len(problem.cluster.nodes)))
+        found = _Search(problem, arena, tally, weights or {})
+        found.run(state_limit - states, bound if len(parts) == 1 else None)
+        value += replace(found.value(), violations=found.violations() - now)
+        acts += found.acts()
+        complete &= found.complete
+        states += found.states
+    reached = bound is not None and _key(problem, value) >= _key(problem, bound)
+    return Optimum(value, assign(problem, acts), complete or reached, states)
+
+
+def _small(problem: Problem) -> bool:
+    most = max((supply(problem, group) for group in problem.groups), default=0)
+    return len(problem.cluster.nodes) <= NODE_LIMIT and most <= HIGHEST
+
+
+def levels(problem: Problem) -> tuple[int, ...]:
+    """The priorities by which placed pods are counted, highest first."""
+    if not problem.options.preempt:
+        return problem.priorities
+    groups = problem.cluster.groups
+    return tuple(sorted({groups[g].priority for g in problem.groups}, reverse=True))
+
+
+def _placed_now(problem: Problem) -> tuple[int, ...]:
+    """What `placed` counts before anything has happened."""
+    groups = problem.cluster.groups
+    moving = problem.movable.items() if problem.options.preempt else ()
+    return tuple(
+        sum(len(pods) for (group, _), pods in moving if groups[group].priority == level)
+        for level in levels(problem)
+    )
+
+
+def _key(problem: Problem, value: Value) -> tuple[tuple[int, ...], int, int]:
+    """Violations are nobody's aim unless running pods may move."""
+    return (value if problem.options.rebalance else replace(value, violations=0)).key
+
+
+class _Search:
+    """One search; a state is the arena's counts, then movable pods still in place, then debts.
+
+    The debt of a group is how many of its evicted pods wait: a landing pays one back, unless nobody
+    brings such pods back.
+    """
+
+    def __init__(
+        self, problem: Problem, arena: Arena, tally: Tally, weights: Mapping[int, int]
+    ) -> None:
+        self._problem = problem
+        self._arena = arena
+        self._tally = tally
+        self._groups = groups = arena.groups
+        self._size = arena.size
+        position = {group: i for i, group in enumerate(groups)}
+        self._cells = [(position[g], n) for g, n in problem.movable if g in position]
+        self._moving = [len(pods) for (g, _), pods in problem.movable.items() if g in position]
+        self._waiting = [len(problem.waiting.get(group, ())) for group in groups]
+        self._supply = list(self._waiting)
+        for (group, _), count in zip(self._cells, self._moving, strict=True):
+            self._supply[group] += count
+        self._weights = [weights.get(group, 1) for group in groups]
+        self._may_be_lost = [problem.displaceable.get(group, 0) for group in groups]
+        self._returns = [group not in problem.no_return for group in groups]
+        self._levels = levels(problem)
+        priorities = [problem.cluster.groups[group].priority for group in groups]
+        self._level_of = [self._levels.index(p) if p in self._levels else 0 for p in priorities]
+        self._stays = len(groups) * self._size
+        self._debts = self._stays + len(self._cells)
+        self._start = arena.start + bytes(self._moving) + bytes(len(groups))
+        self._from: dict[bytes, tuple[bytes, Act]] = {}
+        self._best = self._start
+        self._best_value = self._worth(self._start, self._placed(self._start), 0)
+        self.complete = False
+
+    @property
+    def states(self) -> int:
+        """How many states were seen."""
+        return len(self._from) + 1
+
+    def value(self) -> Value:
+        """The worth of the best state."""
+        return self._best_value
+
+    def violations(self) -> int:
+        """What is broken in the best state."""
+        return self._tally.total(self._best)
+
+    def acts(self) -> list[Act]:
+        """The way to the best state."""
+        acts: list[Act] = []
+        state = self._best
+        while state != self._start:
+            state, act = self._from[state]
+            acts.append(act)
+        return acts[::-1]
+
+    def run(self, state_limit: int, bound: Value | None) -> None:
+        """Visit states until the best is certain or the limit is reached.
+
+        Costs only grow, so among states of equal aims the first one is the cheapest.
+        """
+        ceiling = self._aims(self._ceiling())
+        if bound is not None:
+            ceiling = min(ceiling, self._aims(bound))
+        buckets = {0: [self._start]}
+        costs = [0]
+        while costs:
+            cost = heapq.heappop(costs)
+            stack = buckets.pop(cost)
+            while stack:
+                state = stack.pop()
+                self._judge(state, cost)
+                if self._aims(self._best_value) >= ceiling:
+                    self.complete = True
+                    return
+                if self.states > state_limit:
+                    return
+                stack.extend(self._landings(state))
+                for weight, after in self._departures(state):
+                    if cost + weight not in buckets:
+                        buckets[cost + weight] = []
+                        heapq.heappush(costs, cost + weight)
+                    buckets[cost + weight].append(after)
+        self.complete = True
+
+    def _aims(self, value: Value) -> tuple[tuple[int, ...], int]:
+        """What comes before the cost."""
+        return _key(self._problem, value)[:2]
+
+    def _ceiling(self) -> Value:
+        """No plan places more than the nodes have slots for, nor breaks less than the floor."""
+        placed = [0] * len(self._levels)
+        for i, group in enumerate(self._groups):
+            if self._problem.options.preempt:
+                placed[self._level_of[i]] += self._supply[i]
+            elif self._waiting[i]:
+                placed[self._level_of[i]] += min(self._waiting[i], slots(self._problem, group))
+        return Value(tuple(placed), self._tally.floor, 0)
+
+    def _judge(self, state: bytes, cost: int) -> None:
+        """Remember the state if a plan may end there and none that is better was seen."""
+        debts = zip(state[self._debts :], self._may_be_lost, strict=True)
+        if any(lost > may_be for lost, may_be in debts):
+            return
+        placed = self._placed(state)
+        if placed < self._best_value.placed:
+            return
+        value = self._worth(state, placed, cost)
+        if value.key > self._best_value.key:
+            self._best, self._best_value = state, value
+
+    def _worth(self, state: bytes, placed: tuple[int, ...], cost: int) -> Value:
+        rebalance = self._problem.options.rebalance
+        return Value(placed, self._tally.total(state) if rebalance else 0, cost)
+
+    def _placed(self, state: bytes) -> tuple[int, ...]:
+        """Pods that got a node, by priority; with `preempt` all that have one."""
+        placed = [0] * len(self._levels)
+        for i, waiting in enumerate(self._waiting):
+            if self._problem.options.preempt:
+                placed[self._level_of[i]] += self._supply[i] - self._afloat(state, i)
+            elif waiting:
+                placed[self._level_of[i]] += waiting - self._afloat(state, i)
+        return tuple(placed)
+
+    def _afloat(self, state: bytes, group: int) -> int:
+        """Pods of the group without a node."""
+        return self._supply[group] - sum(state[group * self._size : (group + 1) * self._size])
+
+    def _queued(self, state: bytes, group: int) -> int:
+        """Pods of the group that may land: all without a node, or those that waited already."""
+        gone = 0 if self._returns[group] else state[self._debts + group]
+        return self._afloat(state, group) - gone
+
+    def _landings(self, state: bytes) -> Iterator[bytes]:
+        """States that one more landing leads to and that were not seen before."""
+        for i, group in enumerate(self._groups):
+            if not self._queued(state, i):
+                continue
+            opened = self._arena.open_nodes(i, state)
+            for node in range(self._size):
+                if opened >> node & 1:
+                    after = bytearray(state)
+                    after[i * self._size + node] += 1
+                    if self._returns[i]:
+                        after[self._debts + i] = max(0, state[self._debts + i] - 1)
+                    yield from self._new(state, bytes(after), Act(False, group, node))
+
+    def _departures(self, state: bytes) -> Iterator[tuple[int, bytes]]:
+        """The same for evictions, with what they cost."""
+        limit = self._problem.options.max_moves
+        if limit is not None and sum(self._moving) - sum(state[self._stays : self._debts]) >= limit:
+            return
+        for cell, (i, node) in enumerate(self._cells):
+            if state[self._stays + cell]:
+                after = bytearray(state)
+                after[i * self._size + node] -= 1
+                after[self._stays + cell] -= 1
+                after[self._debts + i] += 1
+                act = Act(True, self._groups[i], node)
+                for new in self._new(state, bytes(after), act):
+                    yield self._weights[i], new
+
+    def _new(self, state: bytes, after: bytes, act: Act) -> Iterator[bytes]:
+        if after not in self._from and after != self._start:
+            self._from[after] = (state, act)
+            yield after
+
+
+def slots(problem: Problem, group: int) -> int:
+    """How many pods of a group the nodes that admit it can take beside the pods that stay."""
+    request = problem.requests[group]
+    asked = request > 0
+    free = (problem.allocatable - problem.fixed_used)[problem.allowed(group)][:, asked]
+    return int(np.maximum(free // request[asked], 0).min(axis=1).sum())

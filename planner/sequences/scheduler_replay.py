@@ -1,0 +1,78 @@
+"""What becomes of a plan if kube-scheduler, not the plan, chooses the nodes.
+
+The plan's evictions are carried out wave by wave, and the scheduler places the replacements under
+several tie seeds. It agrees if every workload ends with as many pods per zone as planned (or per
+domain of the key that most pods spread over) and nobody waits who should not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.cluster import PENDING, Cluster
+from planner.cluster.counted_key import counted_key
+from planner.cluster.topology import IntArray
+from planner.replay.trial import Manner, Trial, WavePlan
+from planner.sequences.outcome import PlanOutcome
+from planner_models.plan import SchedulerReplay
+
+SEEDS = 20
+MOST = 200
+"""With more evictions than this nothing is replayed: it would take longer than the plan."""
+SHARE = 0.1
+"""The part of the time limit that replays get."""
+_PER_POD, _PER_POD_AND_NODE = 5e-4, 2e-5
+"""About the seconds that one replay takes for each pod without a node."""
+
+
+def scheduler_replay(outcome: PlanOutcome) -> SchedulerReplay | None:
+    """In how many seeds kube-scheduler ends with the plan's counts; None if nothing is evicted."""
+    waves = _evictions(outcome)
+    pods = [pod for wave in waves for pod in wave.evictions]
+    if not 0 < len(pods) <= MOST:
+        return None
+    seeds = _affordable(outcome, len(pods))
+    if not seeds:
+        return None
+    trial = Trial(outcome.before, outcome.profile, outcome.allowances, pods)
+    planned = _counts(outcome.before, outcome.after.node_of)
+    agrees = 0
+    for seed in range(seeds):
+        manner = Manner(seed, terminating=seed % 2 == 1)
+        run = trial.run(waves, manner, unlimited=True)
+        agrees += bool((_counts(outcome.before, run.node_of) == planned).all())
+    return SchedulerReplay(seeds=seeds, agrees=agrees)
+
+
+def _affordable(outcome: PlanOutcome, evictions: int) -> int:
+    """As many seeds as part of the time limit holds; counted, so that a plan repeats exactly."""
+    waiting = evictions + len(outcome.before.pending)
+    one = waiting * (_PER_POD + _PER_POD_AND_NODE * len(outcome.before.nodes))
+    return min(SEEDS, int(SHARE * outcome.problem.options.time_limit / one))
+
+
+def _evictions(outcome: PlanOutcome) -> list[WavePlan]:
+    """Who is evicted when; a pod that hops is evicted once, for nobody sends it anywhere."""
+    found: list[WavePlan] = []
+    seen: set[int] = set()
+    for wave in outcome.waves.waves:
+        going = (step.pod for step in wave if step.action in ("evict", "move"))
+        found.append(WavePlan(tuple(pod for pod in going if pod not in seen)))
+        seen.update(found[-1].evictions)
+    return found
+
+
+def _counts(cluster: Cluster, node_of: IntArray) -> IntArray:
+    """Pods by group and domain, in the last two columns those without a domain or a node."""
+    key = counted_key(cluster)
+    if key is None:
+        domains, size = np.zeros(len(cluster.nodes), np.int64), 1
+    else:
+        topology = cluster.topology(key)
+        domains, size = topology.domain_of, len(topology.domains)
+    counts = np.zeros((len(cluster.groups), size + 2), np.int64)
+    running, waiting = np.flatnonzero(node_of >= 0), np.flatnonzero(node_of == PENDING)
+    places = domains[node_of[running]]
+    np.add.at(counts, (cluster.group_of[running], np.where(places < 0, size, places)), 1)
+    np.add.at(counts, (cluster.group_of[waiting], np.full(len(waiting), size + 1)), 1)
+    return counts

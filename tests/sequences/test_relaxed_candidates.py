@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from planner.scheduler.profile import default_profile
+from planner.sequences.candidate import greedy
+from planner.sequences.plan import relaxed
+from planner.solver.options import SolveOptions
+from planner.solver.problem import build_problem
+from tests.sequences.few_pods import cluster, node, pods, spread
+
+PROFILE = default_profile()
+
+
+def test_what_the_scheduler_does_without_some_filters_still_breaks_their_rules() -> None:
+    """All three pods fit in zone x, which is then two above what maxSkew allows."""
+    nodes = [node("n1", "x"), node("n2", "y", unschedulable=True)]
+    waiting = cluster(nodes, pods("", "", "", spread=[spread()]))
+    problem = build_problem(waiting, SolveOptions(relax=True, rebalance=True))
+    found = greedy(problem, relaxed(PROFILE), PROFILE)
+    assert found.value.placed == (3,)
+    assert (found.broken, found.value.violations) == (2, 2)
+
+
+def test_breaking_less_counts_next_to_placing_more() -> None:
+    nodes = [node("n1", "x"), node("n2", "y", unschedulable=True)]
+    waiting = cluster(nodes, pods("", "", "", spread=[spread()]))
+    problem = build_problem(waiting, SolveOptions(relax=True))
+    strict, loose = (greedy(problem, each, PROFILE) for each in (PROFILE, relaxed(PROFILE)))
+    assert (strict.value.placed, loose.value.placed) == ((1,), (3,))
+    assert (strict.broken, loose.broken) == (0, 2)
+    assert loose.key > strict.key
