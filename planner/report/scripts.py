@@ -21,7 +21,7 @@ def eviction_script(document: EvictionPlan) -> str:
     waves = tuple(_eviction_waves(document))
     sure = "converges" if document.converges else "does not always converge"
     comments = [
-        f"planner evict: {_summary(waves)}, excess {document.before.excess} -> "
+        f"planner evict: {_summary(waves)}, over the limit {document.before.excess} -> "
         f"{document.after.excess}, {sure} ({document.checked_seeds} seeds)",
         f"input: {document.nodes} nodes, {document.pods} pods",
     ]
@@ -32,7 +32,7 @@ def plan_script(document: Plan) -> str:
     """The evictions of `planner solve --rebalance`; kube-scheduler chooses the nodes."""
     waves = tuple(_plan_waves(document))
     comments = [
-        f"planner solve: {_summary(waves)}, excess {document.excess_before} -> "
+        f"planner solve: {_summary(waves)}, over the limit {document.excess_before} -> "
         f"{document.excess_after} if pods land as planned",
         f"input: {document.statistics.nodes} nodes, {document.statistics.pods} pods",
         "kube-scheduler chooses the nodes; planner evict looks whether it chooses well",
