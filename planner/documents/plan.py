@@ -16,11 +16,14 @@ from planner.scheduler.profile import Profile
 from planner.sequences.outcome import PlanOutcome
 from planner.sequences.plan import plan_outcome, with_rebalance
 from planner.sequences.scheduler_replay import scheduler_replay
+from planner.sequences.value import PLACED
 from planner.solver.options import SolveOptions
 from planner.solver.progress import Report, silent
+from planner.solver.solution import Level
 from planner_models.notice import Notice
 from planner_models.plan import (
     Alternative,
+    Objective,
     Placement,
     Plan,
     PlanOptions,
@@ -71,7 +74,7 @@ def plan_document(outcome: PlanOutcome) -> Plan:
         status=decision.status,
         stopped=decision.stopped,
         options=plan_options(problem.options),
-        objectives=decision.objectives,
+        objectives=tuple(map(_objective, decision.objectives)),
         placements=tuple(_placements(outcome, broken)),
         unplaced=tuple(_unplaced(cluster, pod, short.sentence(pod)) for pod in _queue(outcome)),
         displaced=tuple(_displaced(outcome)),
@@ -97,6 +100,15 @@ def plan_document(outcome: PlanOutcome) -> Plan:
             cuts=decision.cuts,
         ),
         notices=tuple(_notices(outcome)),
+    )
+
+
+def _objective(level: Level) -> Objective:
+    return Objective(
+        name=level.name,
+        value=level.value,
+        bound=level.bound,
+        direction="max" if level.kind == PLACED else "min",
     )
 
 

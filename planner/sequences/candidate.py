@@ -1,4 +1,4 @@
-"""Legal steps and their worth: what a decision chooses from."""
+"""Plans that a decision chooses from: legal steps and what they are worth."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from planner.replay.landings import broken_landings
 from planner.replay.steps import Step
 from planner.scheduler.profile import Profile
 from planner.scheduler.simulate import simulate
-from planner.sequences.decision import value_of
-from planner.sequences.exhaustive import levels
-from planner.sequences.value import Value
+from planner.sequences.value import Value, levels, value_of
 from planner.solver.objectives import move_weights
 from planner.solver.problem import Problem
 from planner.solver.solution import Solution

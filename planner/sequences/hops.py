@@ -27,11 +27,11 @@ from planner.replay.verify import check_steps
 from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import Profile
-from planner.sequences.feedback import Cost, circles, feedback_vertices
+from planner.sequences.feedback_vertices import Cost, circles, feedback_vertices
 from planner.sequences.waves import plan_waves
 
 if TYPE_CHECKING:
-    from planner.sequences.feedback import Graph
+    from planner.sequences.feedback_vertices import Graph
 
 LARGE = 2_000
 """Above so many moves only one way to break the circles is tried."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.sequences.cycles import way_out
+from planner.sequences.move_by_move import way_out
 from planner.sequences.order import Order
 from tests.sequences.few_pods import cluster, node, pods
 from tests.sequences.test_order_of_steps import order

@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 
 from planner.replay import check_steps
 from planner.scheduler.profile import default_profile
-from planner.sequences.components import components
 from planner.sequences.exhaustive import search
-from planner.sequences.relevance import Relevance
-from planner.sequences.tally import least_excess
+from planner.sequences.group_dependencies import GroupDependencies, independent_parts
 from planner.sequences.value import Value
+from planner.sequences.violation_total import least_excess
 from planner.solver.options import SolveOptions
 from planner.solver.problem import build_problem
 from planner_models.node import HOSTNAME
@@ -89,7 +88,7 @@ def test_workloads_that_never_meet_are_searched_apart() -> None:
         THREE_ZONES, pods("n1", "n1", spread=ours), pods("n2", "n2", app="b", spread=theirs)
     )
     problem = build_problem(built, REBALANCE)
-    assert components(problem, Relevance(built, PROFILE)) == ((0,), (1,))
+    assert independent_parts(problem, GroupDependencies(built, PROFILE)) == ((0,), (1,))
     assert search(problem, PROFILE).value == Value((), 0, 2)
 
 
@@ -97,7 +96,7 @@ def test_workloads_that_compete_for_room_are_searched_together() -> None:
     nodes = [node("n1", cpu="2"), node("n2", cpu="2")]
     built = cluster(nodes, pods("n1", cpu="1"), pods("n2", app="b", cpu="2"))
     problem = build_problem(built, REBALANCE)
-    assert components(problem, Relevance(built, PROFILE)) == ((0, 1),)
+    assert independent_parts(problem, GroupDependencies(built, PROFILE)) == ((0, 1),)
 
 
 @given(

@@ -14,7 +14,7 @@ from planner.replay import Step, check_steps
 from planner.report.tables import plan_table
 from planner.report.text.blocks import plain_text
 from planner.scheduler.profile import default_profile
-from planner.sequences.feedback import feedback_vertices
+from planner.sequences.feedback_vertices import feedback_vertices
 from planner.sequences.hops import afloat, other_orders, with_hops
 from planner.sequences.order import Order
 from planner.sequences.plan import plan_outcome

@@ -1,9 +1,9 @@
-"""Room and domain counts while thousands of pods move, in plain numbers.
+"""Free room and domain counts while thousands of pods move, in plain numbers.
 
-Asking all filters about every landing of a large plan takes a scheduler's time. For most groups
-only two of them can change their mind while the plan runs: NodeResourcesFit and PodTopologySpread.
-Both are sums, kept here. Groups with rules beyond these are put before the real filters as well.
-Either way the finished order is to be replayed by `planner.replay`.
+Asking every filter about every landing of a large plan would take far too long. For most groups
+only two of them can change their verdict while the plan runs: NodeResourcesFit and
+PodTopologySpread. Both are sums, kept here. Groups with other rules about pods are put before the
+real filters as well. Either way `planner.replay` has to check the finished order.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from planner.scheduler.framework.plugin import PASS
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.plugins.node_resources_fit import NodeResourcesFit
 from planner.scheduler.profile import Profile
-from planner.sequences.relevance import Relevance
+from planner.sequences.group_dependencies import GroupDependencies
 from planner.solver.problem import Cell, Problem
 
-Place = tuple[int, ...]
-"""Nodes that agree in it are the same to the spread constraints of a group."""
+Domains = tuple[int, ...]
+"""A node's domain in each spread constraint of a group: equal ones are alike to the group."""
 
 
-class _Nodes(NamedTuple):
+class _ScopeLists(NamedTuple):
     """A scope as lists: the domain of each node, and the one it counts for; -1 for none."""
 
     domain_of: list[int]
@@ -33,7 +33,7 @@ class _Nodes(NamedTuple):
     eligible: list[int]
 
     @classmethod
-    def of(cls, scope: Scope) -> _Nodes:
+    def of(cls, scope: Scope) -> _ScopeLists:
         domain_of: list[int] = scope.topology.domain_of.tolist()
         eligible: list[bool] = scope.eligible.tolist()
         counts_for = [d if e else -1 for d, e in zip(domain_of, eligible, strict=True)]
@@ -43,18 +43,18 @@ class _Nodes(NamedTuple):
 class DomainCounter:
     """The counts of one constraint, with their minimum always at hand."""
 
-    def __init__(self, spread: SpreadConstraint, nodes: _Nodes, pods: CountedPods) -> None:
+    def __init__(self, spread: SpreadConstraint, scope: _ScopeLists, pods: CountedPods) -> None:
         constraint = spread.constraint
-        self.nodes = nodes
+        self.scope = scope
         self.counts: list[int] = domain_counts(pods, spread).tolist()
         self._max_skew = constraint.max_skew
-        self._short = len(nodes.eligible) < (constraint.min_domains or 1)
-        self._how_many = Counter([self.counts[domain] for domain in nodes.eligible])
+        self._short = len(scope.eligible) < (constraint.min_domains or 1)
+        self._how_many = Counter([self.counts[domain] for domain in scope.eligible])
         self._minimum = min(self._how_many, default=0)
 
     def add(self, node: int, delta: int) -> None:
         """A matching pod came or left."""
-        domain = self.nodes.counts_for[node]
+        domain = self.scope.counts_for[node]
         if domain < 0:
             return
         old = self.counts[domain]
@@ -70,16 +70,20 @@ class DomainCounter:
 
     def admits(self, node: int, self_match: bool) -> bool:
         """PodTopologySpread: count + self - minimum <= maxSkew in the node's domain."""
-        domain = self.nodes.domain_of[node]
+        domain = self.scope.domain_of[node]
         minimum = 0 if self._short else self._minimum
         return domain >= 0 and self.counts[domain] + self_match - minimum <= self._max_skew
 
 
-class Ledger:
-    """What the pods of some groups find when they land now."""
+class RoomAndSkew:
+    """What keeps pods of some groups from landing now."""
 
     def __init__(
-        self, problem: Problem, profile: Profile, relevance: Relevance, groups: Sequence[int]
+        self,
+        problem: Problem,
+        profile: Profile,
+        dependencies: GroupDependencies,
+        groups: Sequence[int],
     ) -> None:
         chosen = frozenset(groups)
         self._asks = {
@@ -90,23 +94,24 @@ class Ledger:
         self._carried: dict[int, list[tuple[DomainCounter, bool]]] = defaultdict(list)
         self._counted: dict[int, list[DomainCounter]] = defaultdict(list)
         self._count(problem, chosen)
-        entangled = [group for group in groups if relevance.entangled(group)]
-        watched = frozenset().union(*(relevance.of(group) for group in entangled))
-        self._mirror = Mirror(problem, profile, groups, watched) if entangled else None
-        self.entangled = frozenset(entangled)
+        self.entangled = frozenset(filter(dependencies.entangled, groups))
         """Groups whose landings depend on more than sums."""
+        self._other_filters: _OtherFilters | None = None
+        if self.entangled:
+            watched = frozenset().union(*map(dependencies.of, self.entangled))
+            self._other_filters = _OtherFilters(problem, profile, groups, watched)
 
     def _count(self, problem: Problem, chosen: frozenset[int]) -> None:
         pods = counted_pods(problem.cluster)
-        scopes: dict[int, _Nodes] = {}
+        scopes: dict[int, _ScopeLists] = {}
         for spread in problem.spreads:
             carriers = [each for each in spread.carriers if each.group in chosen]
             if not carriers:
                 continue
-            nodes = scopes.get(id(spread.scope))
-            if nodes is None:
-                nodes = scopes[id(spread.scope)] = _Nodes.of(spread.scope)
-            counter = DomainCounter(spread, nodes, pods)
+            scope = scopes.get(id(spread.scope))
+            if scope is None:
+                scope = scopes[id(spread.scope)] = _ScopeLists.of(spread.scope)
+            counter = DomainCounter(spread, scope, pods)
             for carrier in carriers:
                 self._carried[carrier.group].append((counter, carrier.self_match))
             for group in spread.matching.tolist():
@@ -122,19 +127,17 @@ class Ledger:
         for counter, self_match in self._carried[group]:
             if not counter.admits(node, self_match):
                 return False
-        return group not in self.entangled or self._judged(group, node)
+        others = self._other_filters
+        return others is None or group not in self.entangled or others.admit(group, node)
 
-    def _judged(self, group: int, node: int) -> bool:
-        return self._mirror is None or self._mirror.admits(group, node)
-
-    def place(self, group: int, node: int) -> Place:
+    def domains(self, group: int, node: int) -> Domains:
         """The domains of the node in all of the group's constraints."""
-        return tuple([c.nodes.domain_of[node] for c, _ in self._carried[group]])
+        return tuple([c.scope.domain_of[node] for c, _ in self._carried[group]])
 
-    def fullness(self, group: int, place: Place) -> int:
+    def fullness(self, group: int, domains: Domains) -> int:
         """Pods in these domains, over all of the group's constraints: low ones go first."""
         carried = self._carried[group]
-        return sum([c.at(domain) for (c, _), domain in zip(carried, place, strict=True)])
+        return sum([c.at(domain) for (c, _), domain in zip(carried, domains, strict=True)])
 
     def counters(self, group: int) -> Iterable[int]:
         """Names of the constraints that pods of the group obey."""
@@ -151,14 +154,14 @@ class Ledger:
             free[resource] -= delta * amount
         for counter in self._counted[group]:
             counter.add(node, delta)
-        if self._mirror is not None:
-            self._mirror.shift(group, node, delta)
+        if self._other_filters is not None:
+            self._other_filters.shift(group, node, delta)
 
 
-class Mirror:
-    """The same pods before the scheduler's own filters, but for room, which the ledger knows.
+class _OtherFilters:
+    """The scheduler's own filters, all but NodeResourcesFit, which is kept as a sum.
 
-    Only pods of `watched` groups follow: those that can change what the other filters say.
+    Only pods of `watched` groups are followed: those that can change what these filters say.
     """
 
     def __init__(
@@ -176,8 +179,8 @@ class Mirror:
         self._example = {group: pods[0] for group, pods in self._afloat.items() if pods}
         self._example |= {group: pods[0] for (group, _), pods in self._there.items()}
 
-    def admits(self, group: int, node: int) -> bool:
-        """Whether the node passes every filter but that for room, for a pod of the group now."""
+    def admit(self, group: int, node: int) -> bool:
+        """Whether a pod of the group passes them on the node now."""
         cycle = self._scheduler.cycle(self._example[group])
         return cycle.rejection is None and all(
             each.verdict_at(node) == PASS
@@ -186,7 +189,7 @@ class Mirror:
         )
 
     def shift(self, group: int, node: int, delta: int) -> None:
-        """Some pod of the group lands or leaves; they are interchangeable."""
+        """Some pod of the group lands or leaves."""
         if group not in self._watched:
             return
         if delta > 0:

@@ -1,7 +1,7 @@
-"""The total of `planner.replay.violations` over counts, for a search that asks it of many states.
+"""How much running pods break in any state of a search: `planner.replay.violations` over counts.
 
 Each rule looks at few groups, so its part of the total is kept by the counts of these groups alone.
-States are those of `planner.sequences.arena`.
+States are those of `planner.sequences.filter_cache`.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from planner.scheduler.plugins.node_affinity import NodeAffinity
 from planner.scheduler.plugins.pod_topology_spread import PodTopologySpread
 from planner.scheduler.plugins.taint_toleration import TaintToleration
 from planner.scheduler.profile import Profile
-from planner.sequences.relevance import Relevance
+from planner.sequences.group_dependencies import GroupDependencies
 from planner.solver.problem import Problem
 
 Table = IntArray
 """`table[g, n]`: pods of the g-th group that takes part, on node n."""
 
 
-class Rule(Protocol):
+class _Rule(Protocol):
     """One rule that running pods may break."""
 
     groups: frozenset[int]
@@ -42,8 +42,8 @@ class Rule(Protocol):
         """What it adds at least, wherever the pods go."""
 
 
-class Tally:
-    """Violations of any state of some groups; all other pods stay as they are.
+class ViolationTotal:
+    """What is broken in any state of some groups; all other pods stay as they are.
 
     `now` is the total of the snapshot: rules that none of the groups can change add what they did.
     """
@@ -52,19 +52,19 @@ class Tally:
         self,
         problem: Problem,
         profile: Profile,
-        relevance: Relevance,
+        dependencies: GroupDependencies,
         groups: Sequence[int],
         now: int,
     ) -> None:
         size = len(problem.cluster.nodes)
         start = start_table(problem, groups)
-        field = _Field(problem, groups, start)
+        situation = _Situation(problem, groups, start)
         self._shape = start.shape
         self._constant = now
-        self._parts: list[tuple[Rule, list[slice], dict[bytes, int]]] = []
+        self._parts: list[tuple[_Rule, list[slice], dict[bytes, int]]] = []
         self.floor = 0
         """No state has a lower total."""
-        for rule in _rules(field, profile, relevance):
+        for rule in _rules(situation, profile, dependencies):
             rows = [
                 slice(i * size, (i + 1) * size) for i, g in enumerate(groups) if g in rule.groups
             ]
@@ -96,7 +96,7 @@ def start_table(problem: Problem, groups: Sequence[int]) -> Table:
     return table
 
 
-class _Field:
+class _Situation:
     """Who takes part, and everything that does not move."""
 
     def __init__(self, problem: Problem, groups: Sequence[int], start: Table) -> None:
@@ -105,12 +105,12 @@ class _Field:
         self.position = {group: i for i, group in enumerate(groups)}
         self.counted: CountedPods = counted_pods(problem.cluster)
 
-    def crowd(self, groups: IntArray) -> _Crowd:
+    def pods_of(self, groups: IntArray) -> _PodsByNode:
         """The pods of these groups, wherever they are."""
         rows = [self.position[group] for group in groups.tolist() if group in self.position]
         size = len(self.problem.cluster.nodes)
         now = np.bincount(self.counted.of(groups), minlength=size)
-        return _Crowd(rows, now - self.start[rows].sum(axis=0))
+        return _PodsByNode(rows, now - self.start[rows].sum(axis=0))
 
     def supply(self, rows: list[int]) -> tuple[int, int]:
         """How many pods of these rows run at least and at most in the end."""
@@ -120,7 +120,7 @@ class _Field:
         return (0 if self.problem.options.preempt else moving), moving + waiting
 
 
-class _Crowd:
+class _PodsByNode:
     """How many pods of some groups each node has: those that stay, and those of the table."""
 
     def __init__(self, rows: list[int], fixed: IntArray) -> None:
@@ -142,23 +142,23 @@ def _per_domain(per_node: IntArray, topology: Topology, nodes: IntArray) -> IntA
 class _Spread:
     """Excess of one hard constraint, summed over its domains."""
 
-    def __init__(self, field: _Field, spread: SpreadConstraint) -> None:
+    def __init__(self, situation: _Situation, spread: SpreadConstraint) -> None:
         self.groups = frozenset(spread.matching.tolist())
-        self._field = field
+        self._situation = situation
         self._spread = spread
-        self._crowd = field.crowd(spread.matching)
+        self._pods = situation.pods_of(spread.matching)
         self._nodes = np.flatnonzero(spread.scope.eligible)
 
     def broken(self, table: Table) -> int:
-        counts = _per_domain(self._crowd.per_node(table), self._spread.scope.topology, self._nodes)
+        counts = _per_domain(self._pods.per_node(table), self._spread.scope.topology, self._nodes)
         return int(excess(counts, self._spread).sum())
 
     def least(self) -> int:
         scope = self._spread.scope
-        fixed = _per_domain(self._crowd.fixed, scope.topology, self._nodes)[scope.domains]
+        fixed = _per_domain(self._pods.fixed, scope.topology, self._nodes)[scope.domains]
         if not len(fixed):
             return 0
-        fewest, most = self._field.supply(self._crowd.rows)
+        fewest, most = self._situation.supply(self._pods.rows)
         if not scope.eligible.all():
             fewest = 0
         constraint = self._spread.constraint
@@ -191,22 +191,22 @@ def excess_above(low: int, fixed: Sequence[int], added: int, max_skew: int) -> i
 class _AntiAffinity:
     """Pods of a group beside others that their required anti-affinity is about."""
 
-    def __init__(self, field: _Field, group: PodGroup, rivals: Sequence[list[int]]) -> None:
-        self._carriers = field.crowd(np.array([group.index], np.int64))
+    def __init__(self, situation: _Situation, group: PodGroup, rivals: Sequence[list[int]]) -> None:
+        self._carriers = situation.pods_of(np.array([group.index], np.int64))
         self.groups = frozenset((group.index, *chain.from_iterable(rivals)))
-        self._terms: list[tuple[Topology, _Crowd, int]] = []
+        self._terms: list[tuple[Topology, _PodsByNode, int]] = []
         terms = group.spec.affinity.pod_anti_affinity.required
-        for term, others in zip(terms, rivals, strict=True):
-            topology = field.problem.cluster.topology(term.topology_key)
-            crowd = field.crowd(np.array(others, np.int64))
-            self._terms.append((topology, crowd, int(group.index in others)))
+        for term, groups in zip(terms, rivals, strict=True):
+            topology = situation.problem.cluster.topology(term.topology_key)
+            others = situation.pods_of(np.array(groups, np.int64))
+            self._terms.append((topology, others, int(group.index in groups)))
 
     def broken(self, table: Table) -> int:
         carriers = self._carriers.per_node(table)
         bad = np.zeros(len(carriers), np.bool_)
-        for topology, crowd, itself in self._terms:
+        for topology, others, itself in self._terms:
             labelled = topology.domain_of >= 0
-            rivals = _per_domain(crowd.per_node(table), topology, np.flatnonzero(labelled))
+            rivals = _per_domain(others.per_node(table), topology, np.flatnonzero(labelled))
             bad |= labelled & (np.append(rivals, 0)[topology.domain_of] > itself)
         return int(carriers[bad].sum())
 
@@ -218,12 +218,12 @@ class _NodeRules:
     """Pods of a group on nodes that its rules about nodes don't admit; once per kind of rule."""
 
     def __init__(
-        self, field: _Field, group: PodGroup, rules: NodeRules, enforced: set[str]
+        self, situation: _Situation, group: PodGroup, rules: NodeRules, enforced: set[str]
     ) -> None:
         self.groups = frozenset((group.index,))
-        self._field = field
-        self._crowd = field.crowd(np.array([group.index], np.int64))
-        self._weights = np.zeros(len(self._crowd.fixed), np.int64)
+        self._situation = situation
+        self._pods = situation.pods_of(np.array([group.index], np.int64))
+        self._weights = np.zeros(len(self._pods.fixed), np.int64)
         if NodeAffinity.name in enforced:
             self._weights += ~rules.affinity(group.spec)
         if TaintToleration.name in enforced:
@@ -235,27 +235,29 @@ class _NodeRules:
         return bool(self._weights.any())
 
     def broken(self, table: Table) -> int:
-        return int(self._crowd.per_node(table) @ self._weights)
+        return int(self._pods.per_node(table) @ self._weights)
 
     def least(self) -> int:
-        fewest, _ = self._field.supply(self._crowd.rows)
-        return int(self._crowd.fixed @ self._weights + fewest * self._weights.min())
+        fewest, _ = self._situation.supply(self._pods.rows)
+        return int(self._pods.fixed @ self._weights + fewest * self._weights.min())
 
 
-def _rules(field: _Field, profile: Profile, relevance: Relevance) -> Iterator[Rule]:
+def _rules(
+    situation: _Situation, profile: Profile, dependencies: GroupDependencies
+) -> Iterator[_Rule]:
     """The rules that look at a group that takes part."""
     enforced = {plugin.name for plugin in profile.filters}
-    groups, chosen = field.problem.cluster.groups, field.position.keys()
+    groups, chosen = situation.problem.cluster.groups, situation.position.keys()
     if PodTopologySpread.name in enforced:
-        for spread in field.problem.spreads:
+        for spread in situation.problem.spreads:
             if not chosen.isdisjoint(spread.matching.tolist()):
-                yield _Spread(field, spread)
+                yield _Spread(situation, spread)
     if InterPodAffinity.name in enforced:
-        for carrier, terms in relevance.rivals.items():
+        for carrier, terms in dependencies.rivals.items():
             if not chosen.isdisjoint((carrier, *chain.from_iterable(terms))):
-                yield _AntiAffinity(field, groups[carrier], terms)
-    node_rules = NodeRules(field.problem.cluster)
+                yield _AntiAffinity(situation, groups[carrier], terms)
+    node_rules = NodeRules(situation.problem.cluster)
     for group in chosen:
-        about_nodes = _NodeRules(field, groups[group], node_rules, enforced)
+        about_nodes = _NodeRules(situation, groups[group], node_rules, enforced)
         if about_nodes.matters:
             yield about_nodes

@@ -1,27 +1,32 @@
-"""Which pods can change the scheduler's mind about a group, apart from the room that they take up.
+"""Which groups' pods decide where a group may go, and which groups can be planned on their own.
 
 PodTopologySpread, InterPodAffinity, NodePorts and the volume plugins look at other pods, but each
-group's rules are about few of them. All else may change without a second look at the group.
+group's rules are about few of them. Whatever else changes, the group's answers stay the same, apart
+from the room on a node, which all share.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
+
+import numpy as np
 
 from planner.cluster import Cluster
 from planner.cluster.groups import PodGroup
 from planner.cluster.matching import TermScope
 from planner.cluster.spread import effective_selector
+from planner.cluster.topology import IntArray
 from planner.scheduler.framework.default_selector import default_selector
 from planner.scheduler.profile import Profile
+from planner.solver.problem import Problem
 from planner_models.affinity import PodAffinityTerm
 from planner_models.selectors import LabelSelector
 
 
-class Relevance:
-    """`of(g)`: the groups whose pods matter to where a pod of group g may go."""
+class GroupDependencies:
+    """`of(g)`: the groups whose pods decide where a pod of group g may go."""
 
     def __init__(self, cluster: Cluster, profile: Profile) -> None:
         self._cluster = cluster
@@ -42,10 +47,10 @@ class Relevance:
         self._found: dict[int, frozenset[int]] = {}
 
     def of(self, group: int) -> frozenset[int]:
-        """The groups that matter; the group itself is always one of them."""
+        """The group itself is always one of them."""
         found = self._found.get(group)
         if found is None:
-            found = self._found[group] = frozenset(self._look(self._cluster.groups[group]))
+            found = self._found[group] = frozenset(self._found_for(self._cluster.groups[group]))
         return found
 
     def entangled(self, group: int) -> bool:
@@ -69,7 +74,7 @@ class Relevance:
         matching: list[int] = index.matching(term.label_selector, names).tolist()
         return matching
 
-    def _look(self, group: PodGroup) -> Iterator[int]:
+    def _found_for(self, group: PodGroup) -> Iterator[int]:
         yield group.index
         for term in group.spec.affinity.pod_affinity.required:
             yield from self._about(term, group)
@@ -105,3 +110,68 @@ def _has_storage(group: PodGroup) -> bool:
             volume.rbd,
         )
     )
+
+
+def independent_parts(
+    problem: Problem, dependencies: GroupDependencies
+) -> tuple[tuple[int, ...], ...]:
+    """The groups to decide about, in parts that can be planned one after the other.
+
+    Two groups belong together if one decides where the other may go, if a rule counts the
+    violations of both, or if they may run short of room on a node that both can use.
+    """
+    joined = _DisjointSets(problem.groups)
+    for group in problem.groups:
+        joined.join((group, *dependencies.of(group)))
+    for spread in problem.spreads:
+        joined.join(spread.matching.tolist())
+    for carrier, terms in dependencies.rivals.items():
+        joined.join((carrier, *chain.from_iterable(terms)))
+    for sharing in _short_of_room(problem):
+        joined.join(sharing)
+    return joined.parts()
+
+
+def _short_of_room(problem: Problem) -> Iterable[list[int]]:
+    """For each node that would be overfilled if every pod that may come came: their groups."""
+    demand = problem.fixed_used.copy()
+    users: list[list[int]] = [[] for _ in problem.cluster.nodes]
+    for group in problem.groups:
+        allowed = problem.allowed(group).copy()
+        here = [node for g, node in problem.movable if g == group]
+        allowed[here] = True
+        nodes = np.flatnonzero(allowed)
+        demand[nodes] += pods_to_decide(problem, group) * problem.requests[group]
+        for node in nodes.tolist():
+            users[node].append(group)
+    tight: IntArray = np.flatnonzero((demand > problem.allocatable).any(axis=1))
+    return [users[node] for node in tight.tolist()]
+
+
+def pods_to_decide(problem: Problem, group: int) -> int:
+    """How many pods of the group wait or may move."""
+    moving = sum(len(pods) for (g, _), pods in problem.movable.items() if g == group)
+    return moving + len(problem.waiting.get(group, ()))
+
+
+class _DisjointSets:
+    """Groups that were joined, directly or through others; unknown ones are ignored."""
+
+    def __init__(self, groups: Iterable[int]) -> None:
+        self._parent = {group: group for group in groups}
+
+    def join(self, groups: Iterable[int]) -> None:
+        known = [self._root(group) for group in groups if group in self._parent]
+        for root in known:
+            self._parent[root] = min(known)
+
+    def _root(self, group: int) -> int:
+        while self._parent[group] != group:
+            group = self._parent[group]
+        return group
+
+    def parts(self) -> tuple[tuple[int, ...], ...]:
+        found: dict[int, list[int]] = {}
+        for group in sorted(self._parent):
+            found.setdefault(self._root(group), []).append(group)
+        return tuple(tuple(part) for part in found.values())
