@@ -10,7 +10,7 @@ first that nothing can beat is the answer.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -75,7 +75,7 @@ def search(
         filters = FilterCache(problem, profile, dependencies, part, nodes)
         found = _Search(problem, filters, broken, weights or {})
         found.run(state_limit - states, bound if len(parts) == 1 else None)
-        value += replace(found.value(), violations=found.violations() - now)
+        value += replace(found.value, violations=found.violations - now)
         steps += found.steps()
         complete &= found.complete
         states += found.states
@@ -126,9 +126,11 @@ class _Search:
         self._cells = [(position[g], n) for g, n in problem.movable if g in position]
         self._moving = [len(pods) for (g, _), pods in problem.movable.items() if g in position]
         self._waiting = [len(problem.waiting.get(group, ())) for group in groups]
-        self._supply = list(self._waiting)
+        self._all = list(self._waiting)
         for (group, _), count in zip(self._cells, self._moving, strict=True):
-            self._supply[group] += count
+            self._all[group] += count
+        self._counted = self._all if problem.options.preempt else self._waiting
+        """How many pods of each group count as placed if all get a node."""
         self._weights = [weights.get(group, 1) for group in groups]
         self._may_be_lost = [problem.displaceable.get(group, 0) for group in groups]
         self._returns = [group not in problem.no_return for group in groups]
@@ -140,7 +142,7 @@ class _Search:
         self._start = filters.start + bytes(self._moving) + bytes(len(groups))
         self._came_from: dict[bytes, tuple[bytes, GroupStep]] = {}
         self._best = self._start
-        self._best_value = self._worth(self._start, self._placed(self._start), 0)
+        self.value = self._worth(self._start, self._placed(self._start), 0)
         self.complete = False
 
     @property
@@ -148,13 +150,10 @@ class _Search:
         """How many states were seen."""
         return len(self._came_from) + 1
 
-    def value(self) -> Value:
-        """The worth of the best state."""
-        return self._best_value
-
+    @property
     def violations(self) -> int:
         """What is broken in the best state."""
-        return self._broken.total(self._best)
+        return self._broken.of(self._best)
 
     def steps(self) -> list[GroupStep]:
         """The way to the best state."""
@@ -181,7 +180,7 @@ class _Search:
             while stack:
                 state = stack.pop()
                 self._judge(state, cost)
-                if self._aims(self._best_value) >= ceiling:
+                if self._aims(self.value) >= ceiling:
                     self.complete = True
                     return
                 if self.states > state_limit:
@@ -199,14 +198,12 @@ class _Search:
         return _key(self._problem, value)[:2]
 
     def _ceiling(self) -> Value:
-        """No plan places more than the nodes have slots for, nor breaks less than the floor."""
-        placed = [0] * len(self._levels)
-        for i, group in enumerate(self._groups):
-            if self._problem.options.preempt:
-                placed[self._level_of[i]] += self._supply[i]
-            elif self._waiting[i]:
-                placed[self._level_of[i]] += min(self._waiting[i], slots(self._problem, group))
-        return Value(tuple(placed), self._broken.floor, 0)
+        """No plan places more than the nodes have slots for, and at best nothing is broken."""
+        counted = self._counted
+        if not self._problem.options.preempt:
+            rows = zip(self._groups, counted, strict=True)
+            counted = [min(pods, slots(self._problem, group)) for group, pods in rows]
+        return Value(self._by_priority(counted), 0, 0)
 
     def _judge(self, state: bytes, cost: int) -> None:
         """Remember the state if a plan may end there and none that is better was seen."""
@@ -214,29 +211,36 @@ class _Search:
         if any(waiting > may_be_lost for waiting, may_be_lost in evicted):
             return
         placed = self._placed(state)
-        if placed < self._best_value.placed:
+        if placed < self.value.placed:
             return
         value = self._worth(state, placed, cost)
-        if value.key > self._best_value.key:
-            self._best, self._best_value = state, value
+        if value.key > self.value.key:
+            self._best, self.value = state, value
 
     def _worth(self, state: bytes, placed: tuple[int, ...], cost: int) -> Value:
         rebalance = self._problem.options.rebalance
-        return Value(placed, self._broken.total(state) if rebalance else 0, cost)
+        return Value(placed, self._broken.of(state) if rebalance else 0, cost)
 
     def _placed(self, state: bytes) -> tuple[int, ...]:
         """Pods that got a node, by priority; with `preempt` all that have one."""
-        placed = [0] * len(self._levels)
-        for i, waiting in enumerate(self._waiting):
-            if self._problem.options.preempt:
-                placed[self._level_of[i]] += self._supply[i] - self._without_node(state, i)
-            elif waiting:
-                placed[self._level_of[i]] += waiting - self._without_node(state, i)
-        return tuple(placed)
+        return self._by_priority(
+            [
+                counted - self._without_node(state, i) if counted else 0
+                for i, counted in enumerate(self._counted)
+            ]
+        )
+
+    def _by_priority(self, numbers: Sequence[int]) -> tuple[int, ...]:
+        """Numbers by group, added up for each priority."""
+        found = [0] * len(self._levels)
+        for level, number in zip(self._level_of, numbers, strict=True):
+            if number:
+                found[level] += number
+        return tuple(found)
 
     def _without_node(self, state: bytes, group: int) -> int:
         """Pods of the group without a node."""
-        return self._supply[group] - sum(state[group * self._size : (group + 1) * self._size])
+        return self._all[group] - sum(state[group * self._size : (group + 1) * self._size])
 
     def _may_land(self, state: bytes, group: int) -> int:
         """Pods of the group that may land: all without a node, or those that waited already."""

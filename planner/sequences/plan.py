@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from planner.cluster import Cluster
@@ -95,9 +95,10 @@ def relaxed(profile: Profile) -> Profile:
 def _checked(
     problem: Problem, profile: Profile, decision: Decision, limits: Allowances
 ) -> tuple[Waves, Verification]:
-    """Waves whose order is legal, with hops if they are. What fails its check is never seen."""
-    for steps in _hopping(problem, profile, decision):
-        waves, checked = _waved(problem, profile, steps, limits)
+    """Waves whose order is legal, with hops if those are legal, too."""
+    hopping = _hopping(problem, profile, decision)
+    if hopping is not None:
+        waves, checked = _waved(problem, profile, hopping, limits)
         if checked.good:
             return waves, checked
     waves, checked = _waved(problem, profile, decision.steps, limits)
@@ -109,14 +110,14 @@ def _checked(
     return waves, checked
 
 
-def _hopping(problem: Problem, profile: Profile, decision: Decision) -> Iterator[tuple[Step, ...]]:
-    """Orders with temporary hops; each is one more eviction, and as such has to be allowed."""
+def _hopping(problem: Problem, profile: Profile, decision: Decision) -> tuple[Step, ...] | None:
+    """The steps with temporary hops; each is one more eviction, and has to be allowed as such."""
     options = problem.options
     if not options.hops:
-        return
+        return None
     evictions = sum(step.action == "evict" for step in decision.steps)
     most = None if options.max_moves is None else options.max_moves - evictions
-    yield from with_hops(problem.cluster, decision.steps, profile, most)
+    return with_hops(problem.cluster, decision.steps, profile, most)
 
 
 def _waved(
