@@ -152,7 +152,7 @@ def _waves(found: Suggestion) -> Iterator[EvictionWave]:
 
 def _fewest(found: Suggestion) -> bool:
     """Proven for all choices of nodes, if the goals are rules and no limit cut the plan short."""
-    planned = sum(step.action in ("evict", "move") for step in found.outcome.waves.steps)
+    planned = sum(step.evicts for step in found.outcome.waves.steps)
     limits = found.options.limits
     return (
         found.outcome.decision.status == "optimal"

@@ -30,7 +30,7 @@ ORDERS = 12
 
 def departures(waves: Iterable[Sequence[Step]]) -> tuple[WavePlan, ...]:
     """The evictions of a plan, wave by wave; waves that only place something are none."""
-    found = (tuple(step.pod for step in wave if step.action in ("evict", "move")) for wave in waves)
+    found = (tuple(step.pod for step in wave if step.evicts) for wave in waves)
     return tuple(WavePlan(pods) for pods in found if pods)
 
 

@@ -33,9 +33,9 @@ Targets = Sequence[frozenset[int]]
 def targets_of(plan: Iterable[Sequence[Step]]) -> list[frozenset[int]]:
     """Of the waves that evict something."""
     return [
-        frozenset(step.node for step in wave if step.action in ("move", "place"))
+        frozenset(step.node for step in wave if step.lands)
         for wave in plan
-        if any(step.action in ("evict", "move") for step in wave)
+        if any(step.evicts for step in wave)
     ]
 
 
@@ -86,14 +86,14 @@ class OneByOne:
         waited = {step.pod for steps in self._singles for step in steps if step.action == "place"}
         away = {pod for pod in waited if state.node_of[pod] == PENDING}
         for steps in self._singles:
-            wanted = {step.node for step in steps if step.action in ("move", "place")}
-            pods = tuple(step.pod for step in steps if step.action in ("evict", "move"))
+            wanted = {step.node for step in steps if step.lands}
+            pods = tuple(step.pod for step in steps if step.evicts)
             for pod in pods:
                 state.remove(pod)
             away.update(pods)
             open_ = _open_to(scheduler, away)
             for step in steps:
-                if step.action in ("move", "place"):
+                if step.lands:
                     state.place(step.pod, step.node)
                     away.discard(step.pod)
             open_ |= _open_to(scheduler, away)
@@ -186,7 +186,7 @@ def _singly(order: Iterable[Step]) -> list[list[Step]]:
     found: list[list[Step]] = []
     begun = False
     for step in order:
-        evicts = step.action in ("evict", "move")
+        evicts = step.evicts
         if not found or (evicts and begun):
             found.append([])
         begun = begun or evicts

@@ -57,8 +57,8 @@ class Replanning:
 
 def _with_cordons(cluster: Cluster, node_of: IntArray, outcome: PlanOutcome) -> Iterator[WavePlan]:
     for wave in outcome.waves.waves:
-        pods = tuple(step.pod for step in wave if step.action in ("evict", "move"))
-        wanted = {step.node for step in wave if step.action in ("move", "place")}
+        pods = tuple(step.pod for step in wave if step.evicts)
+        wanted = {step.node for step in wave if step.lands}
         sources = {int(node_of[pod]) for pod in pods} - wanted
         free = (node for node in sources if not cluster.nodes[node].spec.unschedulable)
         if pods:

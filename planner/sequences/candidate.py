@@ -76,7 +76,7 @@ def greedy(
     if problem.options.relax:
         broken = sum(each.excess for each in broken_landings(problem.cluster, run.final))
     weights = move_weights(problem)
-    leaving = [step.pod for step in steps if step.action in ("evict", "move")]
+    leaving = [step.pod for step in steps if step.evicts]
     cost = sum(weights[int(cluster.group_of[pod])] for pod in leaving)
     value = Value(tuple(placed.values()), left_over, cost)
     return Candidate(value, (*steps, *added), broken=broken)
@@ -87,7 +87,7 @@ def cut_short(steps: Sequence[Step], most: int) -> tuple[Step, ...]:
     down: set[int] = set()
     moves, end = 0, 0
     for i, step in enumerate(steps):
-        moves += step.action in ("evict", "move")
+        moves += step.evicts
         if moves > most:
             break
         if step.action == "evict":

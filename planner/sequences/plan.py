@@ -22,10 +22,10 @@ from planner.solver.search import Report, silent
 
 RELAXED = frozenset({PodTopologySpread.name, InterPodAffinity.name})
 """The filters that `--relax` does without."""
-TRIED = 2_000
-"""Up to this many pods times nodes, what --rebalance would reach is tried for the hint."""
-
-LOOKED_AT_TWICE = 1_000
+HINT_LIMIT = 2_000
+"""Pods times nodes up to which it is tried what --rebalance would reach, for a hint."""
+CHECKED_TWICE = 1_000
+"""Evictions up to which the steps are also checked with evicted pods still terminating."""
 SURGING = frozenset({"Deployment", "ReplicaSet", "ReplicationController"})
 """Controllers that can run one pod more for a while; a StatefulSet's pods have names to keep."""
 
@@ -162,9 +162,9 @@ def _while_terminating(
 ) -> bool | None:
     """Whether the steps also hold while evicted pods are still there.
 
-    None if none is evicted, or if there are too many to look at everything twice.
+    None if none is evicted, or if there are too many to check everything twice.
     """
-    if not 0 < checked.evictions <= LOOKED_AT_TWICE:
+    if not 0 < checked.evictions <= CHECKED_TWICE:
         return None
     may_go = _displaceable(problem)
     return check_steps(
@@ -178,7 +178,7 @@ def with_rebalance(outcome: PlanOutcome, report: Report) -> PlanOutcome | None:
     wanting = outcome.changed.unplaced or outcome.final.remaining
     if options.rebalance or options.relax or options.preempt or not wanting:
         return None
-    if len(cluster.nodes) * len(cluster.pods) > TRIED:
+    if len(cluster.nodes) * len(cluster.pods) > HINT_LIMIT:
         return None
     problem = build_problem(cluster, replace(options, rebalance=True))
     return _outcome(problem, outcome.profile, report)
