@@ -67,16 +67,6 @@ class Loop:
     last: int
     workloads: tuple[str, ...]
 
-    @property
-    def name(self) -> str:
-        """The loop in a sentence."""
-        rounds = (
-            f"round {self.first} leaves"
-            if self.first == self.last
-            else f"rounds {self.first} to {self.last} leave"
-        )
-        return f"{rounds} the cluster as it was: {', '.join(self.workloads)} in circles"
-
 
 @dataclass(frozen=True, eq=False)
 class DeschedulerRounds:

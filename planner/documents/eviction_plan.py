@@ -11,8 +11,9 @@ from planner.cluster import PENDING, Cluster
 from planner.cluster.topology import IntArray
 from planner.descheduler.baselines import baselines, too_large
 from planner.documents.broken_rules import describe
+from planner.documents.descheduler import baseline
+from planner.documents.eviction_causes import Cause, causes
 from planner.evictions.attempts import USUAL_SEEDS
-from planner.evictions.causes import Cause
 from planner.evictions.convergence import expected_nodes
 from planner.evictions.goals import Aim
 from planner.evictions.suggest import find_evictions
@@ -47,7 +48,8 @@ def make_eviction_plan(
 ) -> EvictionPlan:
     """The fewest evictions that repair the cluster, beside what the descheduler would do."""
     found = find_evictions(cluster, options, profile, progress)
-    compared = tuple(baselines(cluster, profile, policies, progress or silent))
+    runs = baselines(cluster, profile, policies, progress or silent)
+    compared = tuple(baseline(*run) for run in runs)
     return eviction_plan(found, compared)
 
 
@@ -114,13 +116,14 @@ def _evictions(found: Suggestion) -> Iterator[PlannedEviction]:
         key: tuple(names[node] for node in nodes)
         for key, nodes in expected_nodes(found.tried).items()
     }
+    because = causes(found.aim.wanted, found.broken)
     last = len(found.tried.waves)
     for number, wave in enumerate(found.tried.waves):
         for pod in sorted(wave.evictions, key=lambda pod: real.pods[pod].key):
             group, node = int(real.group_of[pod]), names[real.node_of[pod]]
             waves = (w for w in range(number, last) if (w, group) in expected)
             landing = next(waves, None)
-            cause = found.causes.get(pod, Cause(None, f"makes room on {node}"))
+            cause = because.get(pod, Cause(None, f"makes room on {node}"))
             yield PlannedEviction(
                 pod=real.pods[pod].key,
                 uid=real.pods[pod].uid,

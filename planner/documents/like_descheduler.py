@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from planner.cluster import Cluster
-from planner.descheduler.baselines import SPREAD, baseline, default_policy, like_descheduler
+from planner.descheduler.baselines import SPREAD, default_policy
 from planner.descheduler.rounds import DeschedulerRounds, run_rounds
+from planner.documents.descheduler import baseline, like_descheduler
 from planner.documents.eviction_plan import situation
 from planner.evictions.suggestion import Suggestion
 from planner.replay.violations import violations

@@ -19,6 +19,7 @@ from planner.cluster.movability import immovable
 from planner.disruption.budgets import allowances
 from planner.replay.trial import Manner, Trial, WavePlan
 from planner.replay.verify import cordoned_node
+from planner.replay.violations import Violation
 from planner.scheduler.profile import Profile
 from planner_models.node import Node
 from planner_models.pod import PodSpec
@@ -60,6 +61,13 @@ def aim_of(cluster: Cluster, goals: Collection[Goal], nodes: Iterable[int]) -> A
         wanted = _hardened(wanted)
     widely = bool({"spread", "soft"} & set(goals))
     return Aim(real, wanted, drained, widely)
+
+
+def drains(cluster: Cluster, violation: Violation) -> bool:
+    """Whether what is broken is that a node that is to be emptied still has pods."""
+    if violation.rule != "taints":
+        return False
+    return DRAIN in cluster.nodes[cluster.node_index[violation.domain]].spec.taints
 
 
 def _with_nodes(cluster: Cluster, nodes: dict[int, Node]) -> Cluster:

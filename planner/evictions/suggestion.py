@@ -10,8 +10,7 @@ from planner.cluster import Cluster
 from planner.descheduler.strategies.limits import NO_LIMITS, Limits
 from planner.disruption.budgets import Allowances
 from planner.evictions.attempts import Tried
-from planner.evictions.causes import Cause, causes, drains
-from planner.evictions.goals import Aim, Goal
+from planner.evictions.goals import Aim, Goal, drains
 from planner.evictions.protection import Protection
 from planner.replay.violations import Violation, violations
 from planner.scheduler.profile import Profile
@@ -80,8 +79,3 @@ class Suggestion:
     def after(self) -> Cluster:
         """Where pods are in the end if ties are broken by name."""
         return self.aim.at(self.tried.runs[0].node_of.tolist())
-
-    @cached_property
-    def causes(self) -> Mapping[int, Cause]:
-        """Why pods are where they should not be."""
-        return causes(self.aim.wanted, self.broken)

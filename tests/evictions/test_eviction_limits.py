@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from planner.descheduler.strategies.limits import EvictionCount, Limits, Outcome
+from planner.descheduler.strategies.limits import EvictionCount, EvictionResult, Limits
 from tests.evictions.strategy_examples import evicted, owned_pod, strategy
 from tests.objects import Json, node
 
@@ -42,4 +42,4 @@ def test_a_namespace_that_has_had_enough_does_not_stop_the_others() -> None:
 def test_the_total_is_named_before_the_node_and_the_namespace() -> None:
     count = EvictionCount(Limits(total=1, per_node=1, per_namespace=1))
     count.add("default", "a")
-    assert count.exceeded("default", "a") is Outcome.TOTAL_LIMIT
+    assert count.exceeded("default", "a") is EvictionResult.TOTAL_LIMIT

@@ -9,7 +9,8 @@ import numpy as np
 
 from planner.cluster import Cluster
 from planner.cluster.spread import SpreadConstraint, counted_pods, domain_counts, hard_constraints
-from planner.evictions.goals import DRAIN
+from planner.documents.broken_rules import reason
+from planner.evictions.goals import drains
 from planner.replay.violations import Violation
 from planner_models.node import HOSTNAME
 
@@ -23,7 +24,7 @@ class Cause:
 
 
 def causes(cluster: Cluster, broken: Iterable[Violation]) -> Mapping[int, Cause]:
-    """For each pod that breaks a rule, one: a node to be emptied, zones, hosts, what is worst."""
+    """For each pod that breaks a rule, one of these: nodes to be emptied first, hosts last."""
     spreads = _Spreads(cluster)
     found: dict[int, Cause] = {}
     order = sorted(
@@ -37,26 +38,12 @@ def causes(cluster: Cluster, broken: Iterable[Violation]) -> Mapping[int, Cause]
     return found
 
 
-def drains(cluster: Cluster, violation: Violation) -> bool:
-    """Whether a node that is to be emptied still has pods."""
-    if violation.rule != "taints":
-        return False
-    return DRAIN in cluster.nodes[cluster.node_index[violation.domain]].spec.taints
-
-
 def _text(cluster: Cluster, violation: Violation, spreads: _Spreads) -> str:
-    place = violation.domain
-    match violation.rule:
-        case "topologySpread":
-            return spreads.text(violation)
-        case "nodeAffinity":
-            return f"{place} does not match its node affinity"
-        case "taints":
-            if drains(cluster, violation):
-                return f"{place} is to be emptied"
-            return f"it does not tolerate a taint of {place}"
-        case "podAntiAffinity":
-            return f"anti-affinity to another pod in {place}"
+    if violation.rule == "topologySpread":
+        return spreads.text(violation)
+    if drains(cluster, violation):
+        return f"{violation.domain} is to be emptied"
+    return reason(violation)
 
 
 class _Spreads:
