@@ -13,9 +13,9 @@ from planner.descheduler.baselines import baselines, too_large
 from planner.documents.broken_rules import describe
 from planner.documents.descheduler import baseline
 from planner.documents.eviction_causes import Cause, causes
-from planner.evictions.attempts import USUAL_SEEDS
-from planner.evictions.convergence import expected_nodes
 from planner.evictions.goals import Aim
+from planner.evictions.repeated_trials import USUAL_SEEDS
+from planner.evictions.robust_waves import expected_nodes
 from planner.evictions.suggest import find_evictions
 from planner.evictions.suggestion import EvictOptions, Suggestion
 from planner.replay.violations import Violation, total

@@ -3,8 +3,8 @@
 1. kube-scheduler places what it can of the pods that wait: it acts first, whatever is planned.
 2. The solver finds the fewest moves that reach the goals, in waves that keep budgets and room.
 3. Their departures are the evictions; where the pods land is left to kube-scheduler, and tried
-   under many seeds (`convergence`).
-4. If some seeds end worse, it is looked at how far a new plan after every wave gets.
+   under many seeds (`robust_waves`).
+4. If some seeds end worse, it is tried how far a new plan after every wave gets.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ import numpy as np
 
 from planner.cluster import PENDING, Cluster
 from planner.disruption.budgets import allowances
-from planner.evictions.attempts import USUAL_SEEDS, Attempts, Target, Tried
-from planner.evictions.convergence import Convergence, departures
-from planner.evictions.evenness import even_out
+from planner.evictions.even_load import even_out
 from planner.evictions.goals import Aim, aim_of, nodes_to_empty
 from planner.evictions.protection import protected
+from planner.evictions.repeated_trials import USUAL_SEEDS, RepeatedTrials, Target, TriedWaves
 from planner.evictions.replanning import Replanning
+from planner.evictions.robust_waves import RobustWaves, departures
 from planner.evictions.suggestion import EvictOptions, Suggestion
 from planner.replay import Step, total
 from planner.replay.trial import Manner, Trial, WavePlan
@@ -90,10 +90,10 @@ class _Suggesting:
         aim = aim_of(self._start, self._options.goals, self._nodes())
         outcome = self._within_limits(aim)
         seeds = tried_seeds(self._options, aim.real, departures(outcome.waves.waves))
-        attempts = Attempts(
+        trials = RepeatedTrials(
             aim, self._profile, self._budgets, _target(outcome), seeds, self._report
         )
-        search = Convergence(attempts)
+        search = RobustWaves(trials)
         tried = search.search(outcome.waves.waves, outcome.decision.steps)
         if not tried.converges:
             tried = search.in_other_orders(tried, self._other_orders(outcome))
@@ -103,8 +103,8 @@ class _Suggesting:
                 outcome, tried = other, found
                 break
         if "utilization" in self._options.goals:
-            tried = self._evened(aim, attempts, tried)
-        replanned = None if tried.converges else self._replanned(attempts)
+            tried = self._evened(aim, trials, tried)
+        replanned = None if tried.converges else self._replanned(trials)
         return Suggestion(
             given=self._given,
             start=self._start,
@@ -124,10 +124,10 @@ class _Suggesting:
             return nodes
         return nodes_to_empty(self._start, self._profile, self._protected.keys(), nodes)
 
-    def _replanned(self, attempts: Attempts) -> tuple[int, int]:
+    def _replanned(self, trials: RepeatedTrials) -> tuple[int, int]:
         """In how many of how many seeds a new plan after every wave reaches the target."""
         spared = frozenset(self._protected)
-        return Replanning(attempts, lambda now: self._plan(attempts.aim, now, spared)).count()
+        return Replanning(trials, lambda now: self._plan(trials.aim, now, spared)).count()
 
     # The plan
 
@@ -167,7 +167,7 @@ class _Suggesting:
         return other_orders(outcome.before, steps, self._profile, self._budgets)
 
     def _other_plans(self, aim: Aim, first: PlanOutcome) -> Iterator[PlanOutcome]:
-        """Plans that are as good and may be easier to carry out: evener, or drawn otherwise."""
+        """Plans that are as good and may be easier to carry out: more even, or of another seed."""
         limits = self._options.limits
         if limits.per_node is not None or limits.per_namespace is not None:
             return
@@ -184,7 +184,7 @@ class _Suggesting:
 
     # Beyond hard rules
 
-    def _evened(self, aim: Aim, attempts: Attempts, tried: Tried) -> Tried:
+    def _evened(self, aim: Aim, trials: RepeatedTrials, tried: TriedWaves) -> TriedWaves:
         """More evictions that even the load out, kept if they end well under every seed."""
         limits = self._options.limits
         left = None if limits.total is None else limits.total - _count(tried.waves)
@@ -193,7 +193,7 @@ class _Suggesting:
         )
         if not more:
             return tried
-        found = attempts.tried((*tried.waves, *more))
+        found = trials.tried((*tried.waves, *more))
         return found if found.converges or not tried.converges else tried
 
 

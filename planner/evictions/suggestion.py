@@ -9,9 +9,9 @@ from functools import cached_property
 from planner.cluster import Cluster
 from planner.descheduler.strategies.limits import NO_LIMITS, Limits
 from planner.disruption.budgets import Allowances
-from planner.evictions.attempts import Tried
 from planner.evictions.goals import Aim, Goal, drains
 from planner.evictions.protection import Protection
+from planner.evictions.repeated_trials import TriedWaves
 from planner.replay.violations import Violation, violations
 from planner.scheduler.profile import Profile
 from planner.sequences.outcome import PlanOutcome
@@ -45,7 +45,7 @@ class Suggestion:
     protected: Mapping[int, str]
     budgets: Allowances
     outcome: PlanOutcome
-    tried: Tried
+    tried: TriedWaves
     replanned: tuple[int, int] | None = None
 
     @property
@@ -78,4 +78,4 @@ class Suggestion:
     @cached_property
     def after(self) -> Cluster:
         """Where pods are in the end if ties are broken by name."""
-        return self.aim.at(self.tried.runs[0].node_of.tolist())
+        return self.aim.at(self.tried.runs[0].node_of)

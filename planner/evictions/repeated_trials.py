@@ -1,4 +1,4 @@
-"""Waves of evictions, carried out in many manners: how often they end as planned."""
+"""Waves of evictions, tried again and again in different manners: how often they end as planned."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ USUAL_SEEDS = 20
 FEW = 3
 """So many trials say whether something is worth trying in all manners."""
 EXAMPLES = 6
-"""So many failures are enough to learn from; nothing more is tried before that is done."""
+"""So many failures are enough to learn from before anything else is tried."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Target:
 
 
 @dataclass(frozen=True, eq=False)
-class Tried:
+class TriedWaves:
     """Waves, and how they went in each manner; `reached` is parallel to `runs`.
 
     `choices` are the nodes that were tied for the best in any of them.
@@ -50,6 +50,10 @@ class Tried:
     def converges(self) -> bool:
         """Whether every manner ends as planned."""
         return all(self.reached)
+
+    def ending(self, *, well: bool) -> list[TrialRun]:
+        """The runs that end as planned, or those that don't."""
+        return [run for run, r in zip(self.runs, self.reached, strict=True) if r == well]
 
     def seeds_reached(self, *, terminating: bool) -> int:
         """In how many seeds the plan ends well, with evicted pods gone or still terminating."""
@@ -74,8 +78,8 @@ def manners(seeds: int) -> tuple[Manner, ...]:
     )
 
 
-class Attempts:
-    """Tries of one plan: its aim, what it has to reach, and the manners to try."""
+class RepeatedTrials:
+    """Trials of one plan: its aim, what it has to reach, and the manners to try."""
 
     def __init__(
         self,
@@ -98,7 +102,7 @@ class Attempts:
 
     def tried(
         self, waves: Sequence[WavePlan], of: Sequence[Manner] = (), *, patience: int | None = None
-    ) -> Tried:
+    ) -> TriedWaves:
         """Carry the waves out in every manner, or in those given, up to `patience` failures."""
         trial = self._trial(waves)
         choices: Choices = {}
@@ -113,14 +117,14 @@ class Attempts:
             if reached.count(False) == patience:
                 break
         done = chosen[: len(runs)]
-        return Tried(tuple(waves), done, tuple(runs), tuple(reached), choices)
+        return TriedWaves(tuple(waves), done, tuple(runs), tuple(reached), choices)
 
-    def completed(self, tried: Tried) -> Tried:
+    def completed(self, tried: TriedWaves) -> TriedWaves:
         """The same in every manner, if it was given up before."""
         return tried if tried.manners == self.manners else self.tried(tried.waves)
 
     def _trial(self, waves: Sequence[WavePlan]) -> Trial:
-        """The same pods, in whatever waves, are tried on the same stage."""
+        """Trials of the same pods, in whatever waves, share what the scheduler answered."""
         pods = frozenset(pod for wave in waves for pod in wave.evictions)
         if pods not in self._trials:
             self._trials[pods] = Trial(self.aim.real, self.profile, self.allowances, sorted(pods))
@@ -136,11 +140,11 @@ class Attempts:
         return waiting <= self._target.waiting and self.excess(node_of) <= self._target.excess
 
     def excess(self, node_of: IntArray) -> int:
-        """What the aim's rules are broken by; trials often end alike."""
+        """By how much the aim's rules are broken; kept, since trials often end alike."""
         moved = np.flatnonzero(node_of != self.aim.real.node_of)
         key = (moved.tobytes(), node_of[moved].tobytes())
         if key not in self._excess:
-            self._excess[key] = total(violations(self.aim.at(node_of.tolist()), self.profile))
+            self._excess[key] = total(violations(self.aim.at(node_of), self.profile))
         return self._excess[key]
 
     def may_be_cordoned(self, nodes: Iterable[int]) -> set[int]:

@@ -11,11 +11,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.cluster import PENDING, Cluster
 from planner.cluster.topology import IntArray
 from planner.disruption.budgets import Allowances
-from planner.evictions.goals import Aim
+from planner.evictions.goals import Aim, node_use
 from planner.replay.trial import Manner, Trial, WavePlan
 from planner.replay.violations import total, violations
 from planner.scheduler.profile import Profile
@@ -114,15 +115,13 @@ class _Evening:
         return _State(
             node_of=node_of,
             waiting=int(np.count_nonzero(node_of == PENDING)),
-            excess=total(violations(self._aim.at(node_of.tolist()), self._profile)),
+            excess=total(violations(self._aim.at(node_of), self._profile)),
             load=float((use * use).sum()),
         )
 
-    def _use(self, node_of: IntArray) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        """The fuller of CPU and memory on each node that takes pods; 0 on cordoned ones."""
-        cluster = self._aim.at(node_of.tolist())
-        allocatable = np.maximum(cluster.resources.allocatable[:, :2], 1)
-        use = (cluster.used[:, :2] / allocatable).max(axis=1)
-        closed = [node.spec.unschedulable for node in cluster.nodes]
-        use[closed] = 0.0
-        return np.asarray(use, np.float64)
+    def _use(self, node_of: IntArray) -> NDArray[np.float64]:
+        """How full each node that takes pods is; 0 on cordoned ones."""
+        cluster = self._aim.at(node_of)
+        use = node_use(cluster)
+        use[[node.spec.unschedulable for node in cluster.nodes]] = 0.0
+        return use
