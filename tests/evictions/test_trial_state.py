@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.cluster import GONE, PENDING, Cluster
-from planner.replay.fingerprint import Fingerprint
-from planner.replay.trial_state import Stage
+from planner.replay.trial_state import Fingerprint, TrialState
 from planner.replay.verify import cordoned_node, with_old_pods
 from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework.state import SchedulingState
@@ -30,8 +29,8 @@ def web(name: str, node_name: str = "", policy: str = "Ignore", **spec: Any) -> 
     return pod(name, node_name, spec=spec, metadata=labels)
 
 
-def best(stage: Stage, cluster: Cluster, name: str) -> list[str]:
-    chosen = stage.best(cluster.pod_index[f"default/{name}"]).tolist()
+def best(state: TrialState, cluster: Cluster, name: str) -> list[str]:
+    chosen = state.best(cluster.pod_index[f"default/{name}"]).tolist()
     return [cluster.nodes[i].name for i in chosen]
 
 
@@ -40,45 +39,45 @@ def test_a_cordoned_node_is_chosen_only_for_pods_that_tolerate_it() -> None:
     cluster = cluster_of(
         node("a"), node("b"), pod("plain"), pod("daemon", spec={"tolerations": [anyway]})
     )
-    stage = Stage(cluster, default_profile())
-    stage.cordon([0])
-    assert best(stage, cluster, "plain") == ["b"]
-    assert best(stage, cluster, "daemon") == ["a", "b"]
-    stage.cordon(())
-    assert best(stage, cluster, "plain") == ["a", "b"]
+    state = TrialState(cluster, default_profile())
+    state.cordon([0])
+    assert best(state, cluster, "plain") == ["b"]
+    assert best(state, cluster, "daemon") == ["a", "b"]
+    state.cordon(())
+    assert best(state, cluster, "plain") == ["a", "b"]
 
 
 def test_a_cordoned_zone_counts_unless_taints_are_honoured() -> None:
     for policy, nodes in (("Ignore", []), ("Honor", ["a"])):
         zones = (node("a", "x"), node("b", "y"))
         cluster = cluster_of(*zones, web("w0", "a", policy), web("w1", "", policy))
-        stage = Stage(cluster, default_profile())
-        stage.cordon([1])
-        assert best(stage, cluster, "w1") == nodes
+        state = TrialState(cluster, default_profile())
+        state.cordon([1])
+        assert best(state, cluster, "w1") == nodes
 
 
 def test_everything_goes_back_to_the_start() -> None:
     for policy in ("Ignore", "Honor"):
         cluster = cluster_of(node("a", "x"), node("b", "y"), web("w0", "a", policy), pod("p"))
-        stage = Stage(cluster, default_profile())
-        stage.cordon([0])
-        stage.evict(0, None)
-        stage.place(1, 1)
-        assert stage.node_of.tolist() == [PENDING, 1]
-        stage.restore()
-        assert stage.node_of.tolist() == [0, PENDING]
-        assert not stage.cordoned
-        assert best(stage, cluster, "p") == ["b"]
+        state = TrialState(cluster, default_profile())
+        state.cordon([0])
+        state.evict(0, None)
+        state.place(1, 1)
+        assert state.node_of.tolist() == [PENDING, 1]
+        state.restore()
+        assert state.node_of.tolist() == [0, PENDING]
+        assert not state.cordoned
+        assert best(state, cluster, "p") == ["b"]
 
 
-def asked_afresh(stage: Stage, index: int) -> list[int]:
+def asked_afresh(state: TrialState, index: int) -> list[int]:
     """The naive twin: a new scheduler over the cluster as it is now."""
-    moved = dict(enumerate(stage.node_of.tolist()))
+    moved = dict(enumerate(state.node_of.tolist()))
     nodes = tuple(
-        cordoned_node(each, True) if i in stage.cordoned else each
-        for i, each in enumerate(stage.cluster.nodes)
+        cordoned_node(each, True) if i in state.cordoned else each
+        for i, each in enumerate(state.cluster.nodes)
     )
-    now = replace(stage.cluster.with_placement(moved), nodes=nodes)
+    now = replace(state.cluster.with_placement(moved), nodes=nodes)
     found = Scheduler(SchedulingState(now), default_profile()).evaluate(index).best
     return [int(each) for each in found]
 
@@ -90,24 +89,24 @@ def test_kept_answers_are_those_of_a_scheduler_that_starts_afresh(policy: str, s
     nodes = [node(name, zone) for name, zone in zip("abcd", "xxyz", strict=True)]
     replicas = [web(f"w{i}", drawn.choice("abcd"), policy) for i in range(4)]
     running = with_old_pods(cluster_of(*nodes, *replicas, pod("p")), [0, 1, 2, 3])
-    stage = Stage(running, default_profile())
+    state = TrialState(running, default_profile())
     for _ in range(40):
         match drawn.randrange(6):
             case 0:
-                stage.restore()
+                state.restore()
             case 1:
-                stage.cordon(drawn.sample(range(4), drawn.randrange(3)))
+                state.cordon(drawn.sample(range(4), drawn.randrange(3)))
             case _:
                 index = drawn.randrange(4)
                 twin = 5 + index
-                if stage.node_of[index] == PENDING:
-                    assert stage.best(index).tolist() == asked_afresh(stage, index)
-                    stage.place(index, drawn.randrange(4))
-                elif stage.node_of[twin] == GONE:
-                    stage.evict(index, drawn.choice((None, twin)))
+                if state.node_of[index] == PENDING:
+                    assert state.best(index).tolist() == asked_afresh(state, index)
+                    state.place(index, drawn.randrange(4))
+                elif state.node_of[twin] == GONE:
+                    state.evict(index, drawn.choice((None, twin)))
                 else:
-                    stage.forget(twin)
-        assert stage.best(4).tolist() == asked_afresh(stage, 4)
+                    state.forget(twin)
+        assert state.best(4).tolist() == asked_afresh(state, 4)
 
 
 def test_the_way_to_a_state_leaves_no_trace_in_its_fingerprint() -> None:
