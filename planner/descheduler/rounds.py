@@ -1,8 +1,8 @@
 """What the descheduler would do round after round, with kube-scheduler placing the replacements.
 
-Evicted pods of a controller come back as pending pods, others are gone. Time stands still: a pod
-that comes back is new and has no past, and nothing grows older between rounds. The rounds end when
-nothing is evicted any more, or when the cluster is as it was before: then it goes on in circles.
+Evicted pods of a controller come back as pending pods, others are gone. No time passes: a pod that
+comes back is new, and none grows older between rounds. The rounds end when nothing is evicted any
+more, or when the cluster is as it was before some round: then it would go on in circles.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class OneByOne:
         self.targets: Targets = targets_of(self._singles)
 
     def tried(self) -> TriedWaves:
-        """The fewest waves and cordons with which it ends well, or what comes next to that."""
+        """Few waves and cordons with which it always ends well, or what comes closest to that."""
         steered = tuple(self._steered())
         tried = self._trials.tried(steered, self._trials.manners[:FEW], patience=1)
         if not tried.converges:

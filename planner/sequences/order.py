@@ -38,20 +38,12 @@ class Order:
 
 @dataclass(frozen=True)
 class NoOrder:
-    """The state can't be reached by evicting each leaving pod once.
-
-    The proof is about these groups alone: no state with the same counts of them can be reached,
-    wherever other pods go.
-    """
-
-    groups: tuple[int, ...]
+    """It is proven that the state can't be reached by evicting each leaving pod once."""
 
 
 @dataclass(frozen=True)
 class Undecided:
-    """No order was found for these groups, and too many are possible to try them all."""
-
-    groups: tuple[int, ...]
+    """No order was found, and too many are possible to try them all."""
 
 
 def find_order(
@@ -66,9 +58,8 @@ def find_order(
     No pod is evicted but those that the counts move away from their node.
     """
     moves = group_moves(problem, counts)
-    for each in moves:
-        if not problem.allowed(each.group)[list(each.arrivals)].all():
-            return NoOrder((each.group,))
+    if not all(problem.allowed(each.group)[list(each.arrivals)].all() for each in moves):
+        return NoOrder()
     ordering = _Ordering(problem, profile, GroupDependencies(problem.cluster, profile), state_limit)
     steps = ordering.move_by_move(moves)
     return ordering.part_by_part(moves) if steps is None else Order(pod_steps(problem, steps))
@@ -95,17 +86,17 @@ class _Ordering:
 
     def part_by_part(self, moves: Sequence[GroupMoves]) -> Order | NoOrder | Undecided:
         """Groups that do not depend on each other are ordered one after the other."""
-        undecided: Undecided | None = None
+        undecided = False
         found: list[GroupStep] = []
         for part in independent_parts(self.problem, self.dependencies):
             steps, exhausted = self._one_part([each for each in moves if each.group in part])
             if steps is not None:
                 found += steps
             elif exhausted:
-                return NoOrder(part)
+                return NoOrder()
             else:
-                undecided = undecided or Undecided(part)
-        return undecided or Order(pod_steps(self.problem, found))
+                undecided = True
+        return Undecided() if undecided else Order(pod_steps(self.problem, found))
 
     def _one_part(self, moves: Sequence[GroupMoves]) -> tuple[list[GroupStep] | None, bool]:
         """An order, if one was found, and whether all were tried."""

@@ -173,7 +173,7 @@ def _while_terminating(
 
 
 def with_rebalance(outcome: PlanOutcome, report: Report) -> PlanOutcome | None:
-    """What --rebalance would reach where something is left to wish for, tried if that is quick."""
+    """What --rebalance would reach where something is left undone, tried if that is quick."""
     options, cluster = outcome.problem.options, outcome.before
     wanting = outcome.changed.unplaced or outcome.final.remaining
     if options.rebalance or options.relax or options.preempt or not wanting:

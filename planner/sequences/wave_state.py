@@ -44,7 +44,6 @@ class WaveState:
         if allowances.most is not None:
             self._limits.append(max(1, allowances.most))
             self._down.append(0)
-        self._evicted: set[int] = set()
         self.beyond: set[str] = set()
         self._node_of: list[int] = cluster.node_of.tolist()
         self._left_over: list[list[int]] = (cluster.resources.allocatable - cluster.used).tolist()
@@ -136,7 +135,6 @@ class WaveState:
         if step.evicts:
             self.left.add(self._node_of[step.pod])
             self._remove(step.pod)
-            self._evicted.add(step.pod)
             for number in numbers:
                 if step.action == "evict":
                     self._down[number] += 1

@@ -97,7 +97,7 @@ class Draining:
     evictor: Evictor
     removable: Callable[[Pod], bool]
     wants_more: Callable[[NodeUsage], bool]
-    """Whether the node has to give more."""
+    """Whether more pods have to leave the node."""
     reason: Callable[[NodeUsage], str]
     namespaces: IncludeExclude | None = None
     per_node: int | None = None
