@@ -18,14 +18,9 @@ CIRCLE_LIMIT = 200
 """Circles are looked for among up to this many groups that are stuck."""
 
 
-def order_move_by_move(
-    limits: RoomAndSkew, moves: Sequence[GroupMoves], *, evict_first: bool = False
-) -> list[GroupStep] | None:
+def order_move_by_move(limits: RoomAndSkew, moves: Sequence[GroupMoves]) -> list[GroupStep] | None:
     """All steps in an order that the limits admit, or None if it got stuck."""
-    found = _MoveByMove(limits, moves)
-    if evict_first:
-        found.evict_all()
-    return found.run()
+    return _MoveByMove(limits, moves).run()
 
 
 class _Nodes:
@@ -112,12 +107,6 @@ class _MoveByMove:
                 self._advance(index)
             if not self._look_again() and not self._make_way():
                 return self._steps if all(todo.done for todo in self._groups) else None
-
-    def evict_all(self) -> None:
-        """Everything that moves leaves first, then all land."""
-        for index, todo in enumerate(self._groups):
-            while todo.departures:
-                self._leave(index, todo.departures.fullest())
 
     def _advance(self, index: int) -> None:
         """Land as many pods as possible, each right after its eviction."""

@@ -75,14 +75,10 @@ class _Ordering:
     state_limit: int
 
     def move_by_move(self, moves: Sequence[GroupMoves]) -> list[GroupStep] | None:
-        """First with as few pods down as possible, then with all of them."""
+        """With as few pods down as possible."""
         groups = [each.group for each in moves]
-        for evict_first in (False, True):
-            limits = RoomAndSkew(self.problem, self.profile, self.dependencies, groups)
-            steps = order_move_by_move(limits, moves, evict_first=evict_first)
-            if steps is not None:
-                return steps
-        return None
+        limits = RoomAndSkew(self.problem, self.profile, self.dependencies, groups)
+        return order_move_by_move(limits, moves)
 
     def part_by_part(self, moves: Sequence[GroupMoves]) -> Order | NoOrder | Undecided:
         """Groups that do not depend on each other are ordered one after the other."""
