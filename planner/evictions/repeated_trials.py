@@ -46,6 +46,11 @@ class TriedWaves:
     reached: tuple[bool, ...]
     choices: Choices
 
+    @property
+    def evictions(self) -> int:
+        """How many pods the waves evict."""
+        return sum(len(wave.evictions) for wave in self.waves)
+
     @cached_property
     def converges(self) -> bool:
         """Whether every manner ends as planned."""
@@ -66,7 +71,7 @@ class TriedWaves:
     @property
     def score(self) -> tuple[int, int]:
         """More is better; then fewer evictions."""
-        return sum(self.reached), -sum(len(wave.evictions) for wave in self.waves)
+        return sum(self.reached), -self.evictions
 
 
 def manners(seeds: int) -> tuple[Manner, ...]:

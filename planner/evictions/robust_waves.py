@@ -45,7 +45,7 @@ class RobustWaves:
         """The best way to carry the plan's evictions out; `order` has its steps one by one."""
         best = self._trials.tried(departures(plan), patience=EXAMPLES)
         ways = [self._with_more_cordons(best, targets_of(plan))]
-        if sum(len(wave.evictions) for wave in best.waves) <= ONE_BY_ONE_LIMIT:
+        if best.evictions <= ONE_BY_ONE_LIMIT:
             ways.append(self._one_by_one(order))
         for way in ways:
             for found in way if not best.converges else ():
@@ -56,7 +56,7 @@ class RobustWaves:
 
     def in_other_orders(self, best: TriedWaves, orders: Iterable[Sequence[Step]]) -> TriedWaves:
         """The same evictions one by one, in the first of these orders that always ends well."""
-        if sum(len(wave.evictions) for wave in best.waves) > ONE_BY_ONE_LIMIT:
+        if best.evictions > ONE_BY_ONE_LIMIT:
             return best
         for order in islice(orders, OTHER_ORDERS):
             found = OneByOne(self._trials, order).tried()

@@ -68,7 +68,8 @@ def tried_seeds(options: EvictOptions, cluster: Cluster, waves: Sequence[WavePla
     """What was asked for, or as many of the usual seeds as the work allows."""
     if options.seeds is not None:
         return options.seeds
-    work = max(1, _count(waves)) * (len(cluster.nodes) + BESIDE_NODES)
+    evictions = sum(len(wave.evictions) for wave in waves)
+    work = max(1, evictions) * (len(cluster.nodes) + BESIDE_NODES)
     return max(1, min(USUAL_SEEDS, TRIAL_WORK // work))
 
 
@@ -187,7 +188,7 @@ class _Suggesting:
     def _evened(self, aim: Aim, trials: RepeatedTrials, tried: TriedWaves) -> TriedWaves:
         """More evictions that even the load out, kept if they end well under every seed."""
         limits = self._options.limits
-        left = None if limits.total is None else limits.total - _count(tried.waves)
+        left = None if limits.total is None else limits.total - tried.evictions
         more = even_out(
             aim, self._profile, self._budgets, tried.waves, self._protected.keys(), left
         )
@@ -200,10 +201,6 @@ class _Suggesting:
 def _target(outcome: PlanOutcome) -> Target:
     waiting = int(np.count_nonzero(outcome.after.node_of == PENDING))
     return Target(total(outcome.final.remaining), waiting)
-
-
-def _count(waves: Sequence[WavePlan]) -> int:
-    return sum(len(wave.evictions) for wave in waves)
 
 
 def _beyond(cluster: Cluster, waves: Sequence[WavePlan], options: EvictOptions) -> Iterator[int]:

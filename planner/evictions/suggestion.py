@@ -51,7 +51,7 @@ class Suggestion:
     @property
     def evictions(self) -> int:
         """How many pods are evicted."""
-        return sum(len(wave.evictions) for wave in self.tried.waves)
+        return self.tried.evictions
 
     @property
     def seeds(self) -> int:
