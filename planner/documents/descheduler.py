@@ -53,15 +53,15 @@ def _round(each: Round) -> DeschedulerRound:
         number=each.number,
         evictions=tuple(
             DeschedulerEviction(
-                pod=landing.pod,
-                workload=landing.workload,
-                strategy=landing.strategy,
-                reason=landing.reason,
-                from_=landing.source,
-                target=landing.target,
-                comes_back=landing.comes_back,
+                pod=evicted.pod,
+                workload=evicted.workload,
+                strategy=evicted.strategy,
+                reason=evicted.reason,
+                from_=evicted.source,
+                target=evicted.target,
+                comes_back=evicted.comes_back,
             )
-            for landing in each.landings
+            for evicted in each.evicted
         ),
         refused=len(each.refusals),
         waiting=each.waiting,

@@ -55,17 +55,17 @@ def _evictions(cluster: Cluster, rounds: DeschedulerRounds) -> list[PlannedEvict
     uids = {pod.key: pod.uid for pod in cluster.pods}
     return [
         PlannedEviction(
-            pod=landing.pod,
-            uid=uids.get(landing.pod, "") if each.number == 1 else "",
-            workload=landing.workload,
-            node=landing.source,
+            pod=evicted.pod,
+            uid=uids.get(evicted.pod, "") if each.number == 1 else "",
+            workload=evicted.workload,
+            node=evicted.source,
             wave=each.number,
-            rule=landing.strategy,
-            reason=landing.reason,
-            expected_nodes=() if landing.target is None else (landing.target,),
+            rule=evicted.strategy,
+            reason=evicted.reason,
+            expected_nodes=() if evicted.target is None else (evicted.target,),
         )
         for each in rounds.rounds
-        for landing in each.landings
+        for evicted in each.evicted
     ]
 
 

@@ -35,7 +35,7 @@ NODE_LIMIT = 64
 
 
 @dataclass(frozen=True)
-class Optimum:
+class BestSequence:
     """The best that was found; proven to be the best of all if `complete`."""
 
     value: Value
@@ -51,7 +51,7 @@ def search(
     state_limit: int = STATE_LIMIT,
     bound: Value | None = None,
     weights: Mapping[int, int] | None = None,
-) -> Optimum:
+) -> BestSequence:
     """The best plan, one independent part of the groups after the other.
 
     `bound` is a value that no plan exceeds: a plan that reaches it ends the search. `weights` say
@@ -61,7 +61,7 @@ def search(
     """
     now = total(violations(problem.cluster, profile))
     if not _small(problem):
-        return Optimum(Value(_placed_now(problem), now, 0), (), complete=False, states=0)
+        return BestSequence(Value(_placed_now(problem), now, 0), (), complete=False, states=0)
     dependencies = GroupDependencies(problem.cluster, profile)
     parts = independent_parts(problem, dependencies)
     if problem.options.max_moves is not None and len(parts) > 1:
@@ -73,14 +73,14 @@ def search(
         broken = ViolationTotal(problem, profile, dependencies, part, now)
         nodes = range(len(problem.cluster.nodes))
         filters = FilterCache(problem, profile, dependencies, part, nodes)
-        found = _Search(problem, filters, broken, weights or {})
+        found = _AllSequences(problem, filters, broken, weights or {})
         found.run(state_limit - states, bound if len(parts) == 1 else None)
         value += replace(found.value, violations=found.violations - now)
         steps += found.steps()
         complete &= found.complete
         states += found.states
     reached = bound is not None and _key(problem, value) >= _key(problem, bound)
-    return Optimum(value, pod_steps(problem, steps), complete or reached, states)
+    return BestSequence(value, pod_steps(problem, steps), complete or reached, states)
 
 
 def _small(problem: Problem) -> bool:
@@ -103,7 +103,7 @@ def _key(problem: Problem, value: Value) -> tuple[tuple[int, ...], int, int]:
     return (value if problem.options.rebalance else replace(value, violations=0)).key
 
 
-class _Search:
+class _AllSequences:
     """One search; a state is the counts of the filter cache, then two more rows of numbers.
 
     These are, by cell, the movable pods that are still in place; and, by group, how many of its

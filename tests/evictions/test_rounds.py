@@ -40,13 +40,13 @@ def uneven(*others: Json) -> tuple[Json, ...]:
     return (node("a", zone="a"), node("b", zone="b"), *pods, *others)
 
 
-def landings(found: DeschedulerRounds) -> list[list[tuple[str, str | None]]]:
-    return [[(each.pod, each.target) for each in round_.landings] for round_ in found.rounds]
+def evicted(found: DeschedulerRounds) -> list[list[tuple[str, str | None]]]:
+    return [[(each.pod, each.target) for each in round_.evicted] for round_ in found.rounds]
 
 
 def test_evicted_pods_come_back_where_the_scheduler_puts_them() -> None:
     found = run_rounds(cluster_of(*uneven()), SPREAD)
-    assert landings(found) == [[("default/web-2", "b"), ("default/web-3", "b")]]
+    assert evicted(found) == [[("default/web-2", "b"), ("default/web-3", "b")]]
     assert (found.end, found.evictions, found.violations_left) == ("settled", 2, 0)
     assert not found.loops
 
@@ -89,7 +89,7 @@ def test_a_loop_may_start_after_other_rounds() -> None:
         node("a", spec=taint), node("b", spec=taint), owned_pod("web", "a"), settled
     )
     found = run_rounds(cluster, wanted)
-    assert landings(found) == [[("default/web", "b")], [("default/web", "b")]]
+    assert evicted(found) == [[("default/web", "b")], [("default/web", "b")]]
     assert found.loop is not None
     assert (found.loop.first, found.loop.last) == (2, 2)
 
@@ -99,8 +99,8 @@ def test_pods_without_a_controller_do_not_come_back() -> None:
     asked = {"descheduler.alpha.kubernetes.io/evict": "true"}
     bare = pod("bare", "a", metadata={"annotations": asked})
     found = run_rounds(cluster_of(tainted, node("b"), bare), TAINTS)
-    (landing,) = found.rounds[0].landings
-    assert (landing.comes_back, landing.target) == (False, None)
+    (gone,) = found.rounds[0].evicted
+    assert (gone.comes_back, gone.target) == (False, None)
     assert len(found.final.running) == 0
 
 
@@ -108,7 +108,7 @@ def test_pods_that_find_no_node_wait() -> None:
     tainted = node("a", spec={"taints": [{"key": "old", "effect": "NoSchedule"}]})
     full = node("b", status={"allocatable": {"cpu": "0"}})
     found = run_rounds(cluster_of(tainted, full, owned_pod("web", "a")), TAINTS)
-    assert landings(found) == [[("default/web", None)]]
+    assert evicted(found) == [[("default/web", None)]]
     assert found.rounds[0].waiting == ("default/web",)
 
 
@@ -140,4 +140,4 @@ def test_the_number_of_rounds_is_limited() -> None:
 def test_the_same_seed_gives_the_same_rounds(seed: int) -> None:
     cluster = cluster_of(*uneven(node("c", zone="c"), node("c2", zone="c")))
     first, second = (run_rounds(cluster, SPREAD, seed=seed) for _ in range(2))
-    assert landings(first) == landings(second)
+    assert evicted(first) == evicted(second)

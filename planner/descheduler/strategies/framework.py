@@ -36,7 +36,7 @@ class Eviction:
 
 
 @dataclass(frozen=True)
-class Refusal:
+class RefusedEviction:
     """An eviction that the Eviction API would have refused."""
 
     pod: Pod
@@ -142,7 +142,7 @@ class Evictor:
         self, strategy: str, view: View, guard: Guard, count: EvictionCount, api: EvictionApi
     ) -> None:
         self.evictions: list[Eviction] = []
-        self.refusals: list[Refusal] = []
+        self.refusals: list[RefusedEviction] = []
         self._strategy = strategy
         self._view = view
         self._guard = guard
@@ -169,7 +169,7 @@ class Evictor:
             return exceeded
         refused = self._api(pod)
         if refused is not None:
-            self.refusals.append(Refusal(pod, self._strategy, refused))
+            self.refusals.append(RefusedEviction(pod, self._strategy, refused))
             return EvictionResult.REFUSED
         self._count.add(pod.namespace, node)
         self.evictions.append(Eviction(pod, node, self._strategy, reason))
