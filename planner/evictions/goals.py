@@ -36,14 +36,14 @@ DRAIN = Taint(key="planner/drain", effect="NoSchedule")
 class Aim:
     """`real` is what kube-scheduler sees, `wanted` what the goals make of it.
 
-    `drained` nodes are cordoned before anything else and stay so. `widely` says whether pods that
+    `drained` nodes are cordoned before anything else and stay so. `anywhere` says whether pods that
     are not on them may be moved, too.
     """
 
     real: Cluster
     wanted: Cluster
     drained: tuple[int, ...]
-    widely: bool
+    anywhere: bool
 
     def at(self, node_of: IntArray) -> Cluster:
         """The wanted cluster with its pods on these nodes."""
@@ -65,8 +65,8 @@ def aim_of(cluster: Cluster, goals: Collection[Goal], nodes: Iterable[int]) -> A
     wanted = _with_nodes(real, {node: _drained(real.nodes[node]) for node in drained})
     if "soft" in goals:
         wanted = _hardened(wanted)
-    widely = bool({"spread", "soft"} & set(goals))
-    return Aim(real, wanted, drained, widely)
+    anywhere = bool({"spread", "soft"} & set(goals))
+    return Aim(real, wanted, drained, anywhere)
 
 
 def drains(cluster: Cluster, violation: Violation) -> bool:

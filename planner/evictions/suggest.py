@@ -135,7 +135,7 @@ class _Suggesting:
     def _plan(
         self, aim: Aim, wanted: Cluster, spared: frozenset[int], **change: Any
     ) -> PlanOutcome:
-        if not aim.widely:
+        if not aim.anywhere:
             elsewhere = ~np.isin(wanted.node_of, aim.drained)
             spared |= frozenset(np.flatnonzero(elsewhere).tolist())
         protection = self._options.protection

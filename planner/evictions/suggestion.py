@@ -71,7 +71,7 @@ class Suggestion:
     def _to_do(self, cluster: Cluster) -> tuple[Violation, ...]:
         """All that is broken; if nodes are only to be emptied, what is left on them."""
         found = violations(cluster, self.profile)
-        if self.aim.widely:
+        if self.aim.anywhere:
             return found
         return tuple(each for each in found if drains(cluster, each))
 

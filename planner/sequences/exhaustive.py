@@ -99,7 +99,7 @@ def _placed_now(problem: Problem) -> tuple[int, ...]:
 
 
 def _key(problem: Problem, value: Value) -> tuple[tuple[int, ...], int, int]:
-    """Violations are nobody's aim unless running pods may move."""
+    """Violations count only if running pods may move to repair them."""
     return (value if problem.options.rebalance else replace(value, violations=0)).key
 
 

@@ -53,8 +53,8 @@ class GroupDependencies:
             found = self._found[group] = frozenset(self._found_for(self._cluster.groups[group]))
         return found
 
-    def entangled(self, group: int) -> bool:
-        """Whether rules beyond room and the group's own spread constraints watch other pods."""
+    def needs_filters(self, group: int) -> bool:
+        """Whether more about other pods than room and the group's own spread decides."""
         spec = self._cluster.groups[group].spec
         affinity = spec.affinity
         return bool(

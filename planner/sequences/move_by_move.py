@@ -187,12 +187,12 @@ class _MoveByMove:
                 self._ready.append(index)
 
     def _look_again(self) -> bool:
-        """Rules beyond sums don't say what they wait for: try them again after any change."""
+        """The real filters don't say what they wait for: ask them again after any change."""
         if self._at_last_look == len(self._steps):
             return False
         self._at_last_look = len(self._steps)
-        entangled = self._limits.entangled
-        self._wake(i for i, todo in enumerate(self._groups) if todo.group in entangled)
+        need_filters = self._limits.need_filters
+        self._wake(i for i, todo in enumerate(self._groups) if todo.group in need_filters)
         return bool(self._ready)
 
     def _make_way(self) -> bool:

@@ -94,11 +94,11 @@ class RoomAndSkew:
         self._carried: dict[int, list[tuple[DomainCounter, bool]]] = defaultdict(list)
         self._counted: dict[int, list[DomainCounter]] = defaultdict(list)
         self._count(problem, chosen)
-        self.entangled = frozenset(filter(dependencies.entangled, groups))
+        self.need_filters = frozenset(filter(dependencies.needs_filters, groups))
         """Groups whose landings depend on more than sums."""
         self._other_filters: _OtherFilters | None = None
-        if self.entangled:
-            watched = frozenset().union(*map(dependencies.of, self.entangled))
+        if self.need_filters:
+            watched = frozenset().union(*map(dependencies.of, self.need_filters))
             self._other_filters = _OtherFilters(problem, profile, groups, watched)
 
     def _count(self, problem: Problem, chosen: frozenset[int]) -> None:
@@ -128,7 +128,7 @@ class RoomAndSkew:
             if not counter.admits(node, self_match):
                 return False
         others = self._other_filters
-        return others is None or group not in self.entangled or others.admit(group, node)
+        return others is None or group not in self.need_filters or others.admit(group, node)
 
     def domains(self, group: int, node: int) -> Domains:
         """The domains of the node in all of the group's constraints."""
