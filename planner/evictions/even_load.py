@@ -15,15 +15,14 @@ from numpy.typing import NDArray
 
 from planner.cluster import PENDING, Cluster
 from planner.cluster.topology import IntArray
-from planner.disruption.budgets import Allowances
-from planner.evictions.goals import Aim, node_use
+from planner.evictions.goals import node_use
+from planner.evictions.repeated_trials import RepeatedTrials
 from planner.replay.trial import Manner, Trial, WavePlan
-from planner.replay.violations import total, violations
-from planner.scheduler.profile import Profile
 
 CANDIDATES = 6
 """So many pods of the fullest node are tried, the largest first."""
 MOST = 50
+"""So many evictions if nothing else is asked for."""
 EVEN = 0.1
 """Nodes are even enough when the fullest is less than this part of a node above the mean."""
 
@@ -39,24 +38,17 @@ class _State:
 
 
 def even_out(
-    aim: Aim,
-    profile: Profile,
-    budgets: Allowances,
-    waves: Sequence[WavePlan],
-    spared: Collection[int],
-    most: int | None,
+    trials: RepeatedTrials, waves: Sequence[WavePlan], spared: Collection[int], most: int | None
 ) -> tuple[WavePlan, ...]:
     """Further waves, one eviction each, that even the load out after the given ones."""
-    return tuple(_Evening(aim, profile, budgets, spared).run(waves, MOST if most is None else most))
+    return tuple(_EveningOut(trials, spared).run(waves, MOST if most is None else most))
 
 
-class _Evening:
-    def __init__(
-        self, aim: Aim, profile: Profile, budgets: Allowances, spared: Collection[int]
-    ) -> None:
-        self._aim = aim
-        self._profile = profile
-        self._budgets = budgets
+class _EveningOut:
+    """The search for one eviction after the other."""
+
+    def __init__(self, trials: RepeatedTrials, spared: Collection[int]) -> None:
+        self._trials = trials
         self._spared = spared
 
     def run(self, waves: Sequence[WavePlan], most: int) -> Iterator[WavePlan]:
@@ -90,38 +82,37 @@ class _Evening:
         return min(found, key=lambda each: each[1].load, default=None)
 
     def _candidates(self, state: _State, node: int, evicted: Collection[int]) -> list[int]:
-        real = self._aim.real
+        real = self._trials.aim.real
         pods = [
             pod
             for pod in np.flatnonzero(state.node_of == node).tolist()
             if pod not in self._spared and pod not in evicted and real.node_of[pod] == node
         ]
-        weight = self._weights(real)
+        weight = _weights(real)
         return sorted(pods, key=lambda pod: (-weight[real.group_of[pod]], pod))[:CANDIDATES]
-
-    @staticmethod
-    def _weights(cluster: Cluster) -> IntArray:
-        """Pods by the larger of their parts of all CPU and all memory, in millionths."""
-        room = np.maximum(cluster.resources.allocatable[:, :2].sum(axis=0), 1)
-        parts = cluster.resources.requests[:, :2] * 1_000_000 // room
-        weights: IntArray = parts.max(axis=1)
-        return weights
 
     def _after(self, waves: Sequence[WavePlan]) -> _State:
         pods = [pod for wave in waves for pod in wave.evictions]
-        trial = Trial(self._aim.real, self._profile, self._budgets, pods)
+        trial = Trial(self._trials.aim.real, self._trials.profile, self._trials.allowances, pods)
         node_of = trial.run(waves, Manner(seed=0)).node_of
         use = self._use(node_of)
         return _State(
             node_of=node_of,
             waiting=int(np.count_nonzero(node_of == PENDING)),
-            excess=total(violations(self._aim.at(node_of), self._profile)),
+            excess=self._trials.excess(node_of),
             load=float((use * use).sum()),
         )
 
     def _use(self, node_of: IntArray) -> NDArray[np.float64]:
         """How full each node that takes pods is; 0 on cordoned ones."""
-        cluster = self._aim.at(node_of)
+        cluster = self._trials.aim.at(node_of)
         use = node_use(cluster)
         use[[node.spec.unschedulable for node in cluster.nodes]] = 0.0
         return use
+
+
+def _weights(cluster: Cluster) -> IntArray:
+    """By group, the larger of a pod's parts of all CPU and all memory, in millionths."""
+    room = np.maximum(cluster.resources.allocatable[:, :2].sum(axis=0), 1)
+    weights: IntArray = (cluster.resources.requests[:, :2] * 1_000_000 // room).max(axis=1)
+    return weights

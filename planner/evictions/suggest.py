@@ -104,7 +104,7 @@ class _Suggesting:
                 outcome, tried = other, found
                 break
         if "utilization" in self._options.goals:
-            tried = self._evened(aim, trials, tried)
+            tried = self._evened(trials, tried)
         replanned = None if tried.converges else self._replanned(trials)
         return Suggestion(
             given=self._given,
@@ -185,13 +185,11 @@ class _Suggesting:
 
     # Beyond hard rules
 
-    def _evened(self, aim: Aim, trials: RepeatedTrials, tried: TriedWaves) -> TriedWaves:
+    def _evened(self, trials: RepeatedTrials, tried: TriedWaves) -> TriedWaves:
         """More evictions that even the load out, kept if they end well under every seed."""
         limits = self._options.limits
         left = None if limits.total is None else limits.total - tried.evictions
-        more = even_out(
-            aim, self._profile, self._budgets, tried.waves, self._protected.keys(), left
-        )
+        more = even_out(trials, tried.waves, self._protected.keys(), left)
         if not more:
             return tried
         found = trials.tried((*tried.waves, *more))
