@@ -43,9 +43,10 @@ def with_hops(
 
     It is only a suggestion: a check has to say whether its steps are legal.
     """
-    waiting, moves = waiting_pods(steps), _moves(steps)
+    waiting = waiting_pods(steps)
     if not waiting or any(step.action in ("cordon", "uncordon") for step in steps):
         return None
+    moves = _moves(steps)
     stops = _Stopovers(cluster, profile, moves)
     moving = [pod for pod in waiting if pod in moves]
     may_hop = moving if most is None else moving[: max(0, most)]
@@ -62,9 +63,10 @@ def other_orders(
     Where kube-scheduler chooses the nodes, a pod that waits may take a place that is meant for
     another one; then it makes a difference which pod of the circle waits.
     """
-    waiting, moves = waiting_pods(steps), _moves(steps)
+    waiting = waiting_pods(steps)
     if not waiting or any(step.action in ("cordon", "uncordon") for step in steps):
         return
+    moves = _moves(steps)
     for circle in _circles(cluster, moves):
         others = [pod for pod in waiting if pod not in circle]
         if len(others) != len(waiting) - 1:
