@@ -4,7 +4,7 @@ from typing import Any
 
 from planner.descheduler.policy import PolicyRun, latest, run_policy, strategies
 from planner_models.descheduler_policy import DeschedulerPolicy
-from tests.evictions.strategy_examples import owned_pod, policy
+from tests.descheduler.strategy_examples import owned_pod, policy
 from tests.objects import Json, cluster_of, node
 
 TAINTS: Json = {"RemovePodsViolatingNodeTaints": {}}

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from planner.descheduler.strategies.limits import EvictionCount, EvictionResult, Limits
-from tests.evictions.strategy_examples import evicted, owned_pod, strategy
+from tests.descheduler.strategy_examples import evicted, owned_pod, strategy
 from tests.objects import Json, node
 
 TAINTED: Json = {"spec": {"taints": [{"key": "old", "effect": "NoSchedule"}]}}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.evictions.strategy_examples import owned_pod, record, strategy
+from tests.descheduler.strategy_examples import owned_pod, record, strategy
 from tests.objects import Json, cluster_of, node
 
 DAY = 86400

@@ -8,7 +8,7 @@ from planner.descheduler.strategies.default_evictor import DefaultEvictor, Unkno
 from planner.descheduler.strategies.node_fit import NodeFit
 from planner_models.descheduler_evictor import DefaultEvictorArgs
 from planner_models.pod import Pod
-from tests.evictions.strategy_examples import owned_pod
+from tests.descheduler.strategy_examples import owned_pod
 from tests.objects import Json, cluster_of, merged, node, pod
 
 PREFERS_TO_STAY = {"descheduler.alpha.kubernetes.io/prefer-no-eviction": "true"}

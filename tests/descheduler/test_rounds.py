@@ -4,7 +4,7 @@ import pytest
 
 from planner.descheduler.rounds import DeschedulerRounds, run_rounds
 from planner_models.affinity import PREFERRED
-from tests.evictions.strategy_examples import owned_pod, policy
+from tests.descheduler.strategy_examples import owned_pod, policy
 from tests.objects import ZONE, Json, cluster_of, node, pod, workload
 
 SPREAD = policy(balance={"RemovePodsViolatingTopologySpreadConstraint": {}})

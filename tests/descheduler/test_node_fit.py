@@ -5,7 +5,7 @@ import pytest
 
 from planner.descheduler.policy import view_of
 from planner.descheduler.strategies.node_fit import NodeFit
-from tests.evictions.strategy_examples import owned_pod
+from tests.descheduler.strategy_examples import owned_pod
 from tests.objects import ZONE, Json, cluster_of, node
 
 ANTI: Json = {

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.evictions.strategy_examples import evicted, owned_pod, strategy
+from tests.descheduler.strategy_examples import evicted, owned_pod, strategy
 from tests.objects import Json, node
 
 NAME = "RemovePodsHavingTooManyRestarts"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.evictions.strategy_examples import evicted, owned_pod, strategy
+from tests.descheduler.strategy_examples import evicted, owned_pod, strategy
 from tests.objects import Json, node
 
 LOW = {"thresholds": {"cpu": 20}, "targetThresholds": {"cpu": 50}}

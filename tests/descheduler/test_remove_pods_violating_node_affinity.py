@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from planner_models.affinity import PREFERRED, REQUIRED
-from tests.evictions.strategy_examples import evicted, owned_pod, strategy
+from tests.descheduler.strategy_examples import evicted, owned_pod, strategy
 from tests.objects import Json, node
 
 NAME = "RemovePodsViolatingNodeAffinity"
