@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
@@ -44,14 +44,11 @@ class RobustWaves:
     def search(self, plan: Sequence[Sequence[Step]], order: Sequence[Step]) -> TriedWaves:
         """The best way to carry the plan's evictions out; `order` has its steps one by one."""
         best = self._trials.tried(departures(plan), patience=EXAMPLES)
-        ways = [self._with_more_cordons(best, targets_of(plan))]
+        ways = self._with_more_cordons(best, targets_of(plan))
         if best.evictions <= ONE_BY_ONE_LIMIT:
-            ways.append(self._one_by_one(order))
-        for way in ways:
-            for found in way if not best.converges else ():
-                best = max(best, found, key=lambda tried: tried.score)
-                if best.converges:
-                    break
+            ways = chain(ways, self._one_by_one(order))
+        while not best.converges and (found := next(ways, None)) is not None:
+            best = max(best, found, key=lambda tried: tried.score)
         return self._trials.completed(best)
 
     def in_other_orders(self, best: TriedWaves, orders: Iterable[Sequence[Step]]) -> TriedWaves:
