@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from planner.fleet import affinity, eligibility, filters, namespaces, taints
+from planner.fleet import affinity, filters
 from planner.fleet.optimum import most_clusters
 from planner.fleet.setting import Setting
 from planner.fleet.topology_spread import Topology
@@ -17,9 +17,9 @@ from planner_models.fleet_decision import FactKind
 
 KIND_OF: dict[str, FactKind] = {
     affinity.NAME: "clusterAffinity",
-    eligibility.NAME: "eligibility",
-    namespaces.NAME: "namespace",
-    taints.NAME: "taints",
+    filters.ELIGIBILITY: "eligibility",
+    filters.NAMESPACES: "namespace",
+    filters.TAINTS: "taints",
 }
 
 

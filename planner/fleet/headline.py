@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.fleet import affinity, eligibility, namespaces, taints
+from planner.fleet import affinity, filters
 from planner.fleet.conflict import Conflict
 from planner.fleet.decision import Decision
 from planner.fleet.setting import Setting
@@ -10,9 +10,9 @@ from planner.fleet.words import NAMED, all_of, count_of, short_key
 
 CAUSES = {
     affinity.NAME: "required affinity",
-    eligibility.NAME: "clusters that are not connected",
-    namespaces.NAME: "clusters without the namespace",
-    taints.NAME: "taints",
+    filters.ELIGIBILITY: "clusters that are not connected",
+    filters.NAMESPACES: "clusters without the namespace",
+    filters.TAINTS: "taints",
 }
 
 
@@ -68,7 +68,7 @@ def _causes(setting: Setting, conflict: Conflict) -> list[str]:
 
 def _plural(conflict: Conflict) -> bool:
     plugin = conflict.rules[0].plugin
-    return plugin in (eligibility.NAME, namespaces.NAME, taints.NAME)
+    return plugin in (filters.ELIGIBILITY, filters.NAMESPACES, filters.TAINTS)
 
 
 def _fulfilled(decision: Decision, name: str) -> str:

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from planner.fleet import affinity, eligibility, namespaces, taints
-from planner.fleet.bounds import most_alone, room
+from planner.fleet import affinity, filters
 from planner.fleet.conflict import KIND_OF, Conflict, Rule, allowed_by
-from planner.fleet.repairs.proposal import kubectl_object
-from planner.fleet.repairs.relax_affinity import FIELD as REQUIRED_AFFINITY
-from planner.fleet.schedule import Candidate, Picks, Round
+from planner.fleet.proposals import REQUIRED_AFFINITY, kubectl_object
+from planner.fleet.rounds import Candidate, Round
+from planner.fleet.schedule import Picks
 from planner.fleet.setting import Setting
-from planner.fleet.topology_spread import Topology, kube_scheduler_accepts, skew
+from planner.fleet.topology_spread import (
+    Topology,
+    kube_scheduler_accepts,
+    most_alone,
+    room,
+    skew,
+)
 from planner.fleet.words import (
     NAMED,
     all_of,
@@ -143,7 +148,7 @@ def _fact(setting: Setting, rule: Rule, rules: Sequence[Rule]) -> FleetFact:
         text = _spread_text(setting, rule.topology, rules)
         field = rule.topology.field
         return FleetFact(kind="topologySpread", object=placement, field=field, text=text)
-    fields = {affinity.NAME: REQUIRED_AFFINITY, taints.NAME: "spec.policy.tolerations"}
+    fields = {affinity.NAME: REQUIRED_AFFINITY, filters.TAINTS: "spec.policy.tolerations"}
     return FleetFact(
         kind=KIND_OF[rule.plugin],
         object=placement,
@@ -181,12 +186,12 @@ def _filter_text(setting: Setting, plugin: str) -> str:
     match plugin:
         case affinity.NAME:
             return f"The required affinity excludes {who}{listed}."
-        case taints.NAME:
+        case filters.TAINTS:
             has = "has" if len(names) == 1 else "have"
             return f"{who} {has} a taint that is not tolerated{listed}: {_taints(setting)}."
-        case eligibility.NAME:
+        case filters.ELIGIBILITY:
             return f"{who} can't receive anything{listed}: {_common(refused)}."
-        case namespaces.NAME:
+        case filters.NAMESPACES:
             lacks = "lacks" if len(names) == 1 else "lack"
             return f"{who} {lacks} the namespace{listed}."
         case _:
@@ -195,7 +200,7 @@ def _filter_text(setting: Setting, plugin: str) -> str:
 
 def _taints(setting: Setting) -> str:
     given = setting.policy.tolerations
-    found = {str(taints.untolerated(cluster, given)) for cluster in setting.clusters} - {"None"}
+    found = {str(filters.untolerated(cluster, given)) for cluster in setting.clusters} - {"None"}
     return some_of(sorted(found), "taint")
 
 

@@ -37,7 +37,7 @@ def best_order(setting: Setting, effort: int = EFFORT) -> Reach:
     cells: dict[Cell, list[int]] = defaultdict(list)
     for cluster in setting.candidates:
         if cluster not in setting.current:
-            cells[_cell(setting, cluster)].append(cluster)
+            cells[setting.domains(cluster)].append(cluster)
     start = tuple(topology.counts(setting.current) for topology in setting.topologies)
     root = _State((0,) * len(cells), start, ())
     limit = effort // max(1, len(cells))
@@ -67,10 +67,6 @@ def _next(setting: Setting, cells: dict[Cell, list[int]], state: _State) -> Iter
             numbers = (*state.taken[:place], taken + 1, *state.taken[place + 1 :])
             order = (*state.order, members[-1 - taken])
             yield _State(numbers, _after(state.counts, cell), order)
-
-
-def _cell(setting: Setting, cluster: int) -> Cell:
-    return tuple(topology.domain_of[cluster] for topology in setting.topologies)
 
 
 def _refused(setting: Setting, counts: tuple[Counts, ...]) -> set[tuple[int, int]]:

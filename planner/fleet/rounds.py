@@ -1,122 +1,228 @@
-"""The cycles of a decision: who was judged how, who was filtered and why."""
+"""Fleet's cycles for PickN: greedy, never looking back.
+
+The best by rank is picked: spread first, then affinity, then whether an earlier policy had picked
+the cluster; of equals the lexicographically largest name wins. Without spread constraints one cycle
+picks all; with them every cycle picks one, because every pick changes the scores.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
-from planner.fleet.decision import Decision
-from planner.fleet.filters import Refusal
-from planner.fleet.schedule import Candidate, Round, violation
 from planner.fleet.setting import Setting
-from planner.fleet.topology_spread import NAME as SPREAD
-from planner.fleet.topology_spread import OUTSIDE, Step, Topology
-from planner_models.fleet_decision import (
-    CandidateOutcome,
-    FleetCandidate,
-    FleetRound,
-    FleetScores,
-    SkewStep,
-)
+from planner.fleet.topology_spread import OUTSIDE, Counts, Step, Topology, spread_score
+from planner.sources.errors import SourceError
+from planner_models.fleet_binding import PREVIOUS_STATE_ANNOTATION, Binding
 
-ROWS = 10_000
-"""Candidates listed in all rounds together; above that, all of the last round and else the best."""
+PLACEMENT_PART, CLUSTER_PART = 26, 27
+"""Characters of either name that become part of a new binding's name."""
 
 
-def round_documents(decision: Decision) -> list[FleetRound]:
-    """Every round with every candidate; in big fleets with those picked, but for the last round."""
-    rounds = decision.picks.rounds
-    everything = sum(each.size for each in rounds) <= ROWS
-    return [
-        _round(decision.setting, each, whole=everything or each is rounds[-1]) for each in rounds
-    ]
+class Score(NamedTuple):
+    """Compared field by field, the highest first; `previous` is 1 for a cluster picked before."""
+
+    spread: int = 0
+    affinity: int = 0
+    previous: int = 0
 
 
-def _round(setting: Setting, cycle: Round, *, whole: bool) -> FleetRound:
-    shown = cycle.candidates if whole else cycle.chosen
-    return FleetRound(
-        round=cycle.number,
-        picked=setting.names(cycle.picked),
-        candidates=tuple(_candidate(setting, each, cycle.picked) for each in shown),
-        left_out=cycle.size - len(shown),
+class Candidate(NamedTuple):
+    """A cluster in a cycle: its score, or the hard constraint that refuses it.
+
+    `steps` has, per constraint, what picking the cluster would do; None where it takes no part.
+    """
+
+    cluster: int
+    score: Score
+    steps: tuple[Step | None, ...]
+    refused_by: Topology | None = None
+
+
+@dataclass(frozen=True)
+class Round:
+    """One cycle: what was picked before it, and what it picked, best first."""
+
+    number: int
+    setting: Setting
+    before: tuple[int, ...]
+    former: frozenset[int]
+    chosen: tuple[Candidate, ...]
+
+    @property
+    def picked(self) -> tuple[int, ...]:
+        """The clusters picked in this cycle."""
+        return tuple(candidate.cluster for candidate in self.chosen)
+
+    @property
+    def size(self) -> int:
+        """How many candidates there are."""
+        before = set(self.before) - self.setting.current
+        refused = sum(map(bool, self.setting.refusals))
+        kept = sum(not self.setting.refusals[cluster] for cluster in self.setting.current)
+        return len(self.setting.clusters) - refused - kept - len(before)
+
+    @cached_property
+    def counts(self) -> tuple[Counts, ...]:
+        """Per constraint, the picked clusters in each domain before the cycle."""
+        return tuple(topology.counts(self.before) for topology in self.setting.topologies)
+
+    @cached_property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """Every cluster that could be picked, best first, then those that spread refuses."""
+        candidates = judged(self.setting, frozenset(self.before), self.former, self.counts)
+        passed = [each for each in candidates if each.refused_by is None]
+        refused = [each for each in candidates if each.refused_by is not None]
+        passed.sort(key=lambda each: (each.score, each.cluster), reverse=True)
+        return (*passed, *reversed(refused))
+
+
+class BindingCount:
+    """How many bindings there are: Fleet counts these, and a cluster can have several.
+
+    This is part of the scheduler's state; it changes with every pick.
+    """
+
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+        bindings = setting.bindings
+        self._idle: dict[str, list[Binding]] = defaultdict(list)
+        for each in (*bindings.obsolete, *bindings.unscheduled):
+            self._idle[each.spec.target_cluster].append(each)
+        self.current = len(bindings.bound) + len(bindings.scheduled)
+
+    def pick(self, cluster: int) -> int:
+        """The bindings that become current: all of the cluster that are idle, or else a new one."""
+        name = self._setting.clusters[cluster].name
+        revived = self._idle.pop(name, [])
+        for each in revived:
+            require_previous_state(each)
+        if not revived:
+            require_binding_name(self._setting.placement.name, name)
+        self.current += len(revived) or 1
+        return len(revived) or 1
+
+
+def require_previous_state(binding: Binding) -> None:
+    """Fleet fails on a binding that it would revive if it can't tell what it was before."""
+    noted = binding.metadata.annotations
+    if binding.spec.state == "Unscheduled" and PREVIOUS_STATE_ANNOTATION not in noted:
+        raise SourceError(
+            "Fleet can't pick the cluster again, and fails, because the binding does not say what "
+            "it was before",
+            object=f"{type(binding).__name__} {binding.name}",
+            field=f"metadata.annotations[{PREVIOUS_STATE_ANNOTATION}]",
+        )
+
+
+def require_binding_name(placement: str, cluster: str) -> None:
+    """Fleet fails on names with dots, from which it can't make the name of a binding."""
+    for name in (placement[:PLACEMENT_PART], cluster[:CLUSTER_PART]):
+        if "." in name:
+            raise SourceError(
+                f"Fleet can't make a binding for cluster {cluster} of placement {placement}, and "
+                f"fails: {name} has a dot"
+            )
+
+
+def pick_rounds(setting: Setting, bindings: BindingCount) -> tuple[Round, ...]:
+    """Cycles until enough is picked, or a cycle finds less, or more, than it may pick."""
+    picked = tuple(sorted(setting.current))
+    former = setting.former
+    rest = _Rest(setting)
+    rounds: list[Round] = []
+    while True:
+        desired = setting.wanted - bindings.current
+        limit = 1 if setting.topologies else desired
+        if setting.topologies:
+            found = rest.best(former)
+        else:
+            found = Round(1, setting, picked, former, ()).candidates[:limit]
+        rounds.append(Round(len(rounds) + 1, setting, picked, former, found))
+        made = sum(bindings.pick(cluster) for cluster in rounds[-1].picked)
+        picked += rounds[-1].picked
+        # A cycle gives up the obsolete bindings it has not picked: later ones don't prefer them.
+        former = frozenset()
+        if desired <= limit or made != limit:
+            return tuple(rounds)
+
+
+class _Rest:
+    """The clusters that are left, by their domains: all in the same domains change the same.
+
+    This is the scheduler's state; it changes with every pick.
+    """
+
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+        topologies = setting.topologies
+        self._counts = [list(topology.counts(setting.current)) for topology in topologies]
+        self._cells: dict[tuple[int, ...], list[int]] = defaultdict(list)
+        for cluster, refused in enumerate(setting.refusals):
+            if not refused and cluster not in setting.current:
+                self._cells[setting.domains(cluster)].append(cluster)
+        for members in self._cells.values():
+            members.sort(key=lambda cluster: (setting.affinity[cluster], cluster))
+
+    def best(self, former: Collection[int]) -> tuple[Candidate, ...]:
+        """The best cluster, which is then picked; none if every one is refused."""
+        topologies, affinity = self._setting.topologies, self._setting.affinity
+        steps = [t.steps(tuple(c)) for t, c in zip(topologies, self._counts, strict=True)]
+        best: Candidate | None = None
+        for domains, members in self._cells.items():
+            own = _own_steps(steps, domains)
+            spread, refused_by = spread_score(topologies, own)
+            if not members or refused_by is not None:
+                continue
+            top = members[-1]
+            if former:
+                top = max(members, key=lambda each: (affinity[each], each in former, each))
+            found = Candidate(top, Score(spread, affinity[top], int(top in former)), own)
+            if best is None or (found.score, top) > (best.score, best.cluster):
+                best = found
+        if best is None:
+            return ()
+        self._take(best.cluster)
+        return (best,)
+
+    def _take(self, cluster: int) -> None:
+        domains = self._setting.domains(cluster)
+        self._cells[domains].remove(cluster)
+        for counts, domain in zip(self._counts, domains, strict=True):
+            if domain != OUTSIDE:
+                counts[domain] += 1
+
+
+def _own_steps(steps: Sequence[Sequence[Step]], domains: Sequence[int]) -> tuple[Step | None, ...]:
+    """What picking a cluster of these domains does to each constraint."""
+    return tuple(
+        None if domain == OUTSIDE else each[domain]
+        for each, domain in zip(steps, domains, strict=True)
     )
 
 
-def _candidate(setting: Setting, candidate: Candidate, picked: Sequence[int]) -> FleetCandidate:
-    name = setting.clusters[candidate.cluster].name
-    skews = tuple(
-        _skew_step(topology, topology.domain_of[candidate.cluster], step)
-        for topology, step in zip(setting.topologies, candidate.steps, strict=True)
-    )
-    if candidate.refused_by is not None:
-        reason = violation(candidate.refused_by)
-        return FleetCandidate(cluster=name, outcome="refused", skews=skews, reason=reason)
-    outcome: CandidateOutcome = "picked" if candidate.cluster in picked else "passed"
-    score = candidate.score
-    return FleetCandidate(
-        cluster=name,
-        outcome=outcome,
-        spread=score.spread,
-        affinity=score.affinity,
-        previous=score.previous,
-        skews=skews,
-    )
-
-
-def _skew_step(topology: Topology, domain: int, step: Step | None) -> SkewStep:
-    if step is None or domain == OUTSIDE:
-        return SkewStep(topology_key=topology.key)
-    return SkewStep(
-        topology_key=topology.key,
-        domain=topology.domains[domain],
-        before=step.before,
-        after=step.after,
-    )
-
-
-def scores(decision: Decision) -> dict[str, FleetScores]:
-    """Scores of every cluster that was judged: when picked, or else in the last round."""
-    setting = decision.setting
-    found: dict[int, FleetScores] = {
-        cluster: FleetScores(outcome="kept", affinity=setting.affinity[cluster])
-        for cluster in decision.picks.picked
-        if cluster in setting.current
-    }
-    for cycle in decision.picks.rounds:
-        for candidate in cycle.chosen:
-            found[candidate.cluster] = _scores(candidate, "picked", cycle.number)
-    for cycle in decision.picks.rounds[-1:]:
-        for candidate in cycle.candidates:
-            if candidate.cluster not in found:
-                refused = candidate.refused_by is not None
-                outcome: CandidateOutcome = "refused" if refused else "passed"
-                found[candidate.cluster] = _scores(candidate, outcome, cycle.number)
-    return {setting.clusters[cluster].name: found[cluster] for cluster in sorted(found)}
-
-
-def _scores(candidate: Candidate, outcome: CandidateOutcome, number: int) -> FleetScores:
-    return FleetScores(
-        outcome=outcome,
-        round=number,
-        spread=None if outcome == "refused" else candidate.score.spread,
-        affinity=candidate.score.affinity,
-        previous=candidate.score.previous,
-    )
-
-
-def filtered(decision: Decision) -> dict[str, list[Refusal]]:
-    """Every cluster that is not picked because a filter refuses it, with all refusals."""
-    setting = decision.setting
-    picked = set(decision.picks.picked)
-    by_type = setting.policy.placement_type
-    found: dict[str, list[Refusal]] = {}
-    if by_type == "PickFixed":
-        return {name: [Refusal("", reason)] for name, reason in decision.picks.missing}
-    for cluster, refusals in enumerate(setting.refusals):
-        if refusals and cluster not in picked:
-            found[setting.clusters[cluster].name] = list(refusals)
-    for cycle in decision.picks.rounds[-1:]:
-        for candidate in cycle.candidates:
-            if candidate.refused_by is not None:
-                refusal = Refusal(SPREAD, violation(candidate.refused_by))
-                found[setting.clusters[candidate.cluster].name] = [refusal]
-    return dict(sorted(found.items()))
+def judged(
+    setting: Setting,
+    picked: Collection[int],
+    former: Collection[int],
+    counts: Sequence[Counts],
+) -> list[Candidate]:
+    """Every cluster that is not picked and that no other filter refuses, in the order of names."""
+    topologies = setting.topologies
+    steps = [topology.steps(count) for topology, count in zip(topologies, counts, strict=True)]
+    known: dict[tuple[int, ...], tuple[tuple[Step | None, ...], int, Topology | None]] = {}
+    found = []
+    for cluster, refused in enumerate(setting.refusals):
+        if refused or cluster in picked:
+            continue
+        domains = setting.domains(cluster)
+        if domains not in known:
+            own = _own_steps(steps, domains)
+            known[domains] = (own, *spread_score(topologies, own))
+        own, spread, refused_by = known[domains]
+        score = Score(spread, setting.affinity[cluster], int(cluster in former))
+        found.append(Candidate(cluster, score, own, refused_by))
+    return found

@@ -8,8 +8,7 @@ from functools import cached_property
 
 from planner.fleet.affinity import affinity_scores
 from planner.fleet.bindings import Bindings, classify
-from planner.fleet.eligibility import newest_heartbeat
-from planner.fleet.filters import Refusal, refusals
+from planner.fleet.filters import Refusal, newest_heartbeat, refusals
 from planner.fleet.topology_spread import Topology, topologies
 from planner_models.fleet import Placement, PlacementPolicy
 from planner_models.fleet_binding import Binding, PolicySnapshot
@@ -79,6 +78,10 @@ class Setting:
             if index in self.current or not self.refusals[index]
         )
 
+    def domains(self, cluster: int) -> tuple[int, ...]:
+        """The domain of a cluster under every constraint."""
+        return tuple(topology.domain_of[cluster] for topology in self.topologies)
+
     def names(self, places: Iterable[int]) -> tuple[str, ...]:
         """The names of clusters, in the order given."""
         return tuple(self.clusters[place].name for place in places)
@@ -109,7 +112,10 @@ def make_setting(
     snapshots: Iterable[PolicySnapshot] = (),
     now: int | None = None,
 ) -> Setting:
-    """The setting of a placement; `now`, if absent, is when the newest heartbeat came."""
+    """The setting of a placement; `now`, if absent, is when the newest heartbeat came.
+
+    SourceError where Fleet can't tell which policy is in force.
+    """
     ordered = _by_name(clusters)
     return Setting(
         placement=placement,

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from planner.fleet.conflict import minimal_conflict, most_under, rules_of
 from planner.fleet.decision import decide
-from planner.fleet.measures import measure
-from planner.fleet.optimum import find_optimum
+from planner.fleet.optimum import find_optimum, measure
 from planner.fleet.repairs import find_repairs
 from planner.fleet.schedule import schedule
 from planner.fleet.setting import Setting
@@ -41,6 +40,7 @@ def test_two_empty_regions_are_a_dead_lock() -> None:
     assert found.optimal.dropped == ()
     assert found.every_order_tried
     assert found.kube_scheduler_accepts == ("ash", "fir", "yew")
+    assert found.condition is not None
     assert found.condition.reason == "SchedulingPolicyUnfulfilled"
 
 
@@ -158,6 +158,7 @@ def test_a_contradictory_affinity_of_pick_all_is_fulfilled_for_fleet_but_not_for
     policy = {"placementType": "PickAll", "affinity": affinity([never])}
     found = decided(policy, DOCUMENTED)
     assert found.headline == "impossible: no cluster passes the filters of crp"
+    assert found.condition is not None
     assert found.condition.status == "True"
     assert "Fleet itself calls this fulfilled" in found.narrative[-1]
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from planner.fleet.schedule import Candidate, Picks, schedule
+from planner.fleet.rounds import Candidate
+from planner.fleet.schedule import Picks, schedule
 from planner.fleet.setting import Setting
 from tests.fleet.fleet_objects import (
     DOCUMENTED,

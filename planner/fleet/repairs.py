@@ -1,36 +1,25 @@
-"""A change to try, and what Fleet makes of it."""
+"""Changes after which Fleet picks as many clusters as wanted; each is tried on a copy.
+
+A proposal that Fleet's own scheduler does not make good is not shown. Fewest clusters that lose
+their resources first, then the smaller change.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from planner.fleet.bindings import Bindings
-from planner.fleet.measures import measure
+from planner.fleet.optimum import measure
+from planner.fleet.proposals import PROPOSERS, Proposal
 from planner.fleet.schedule import Picks, schedule
 from planner.fleet.setting import Setting
 from planner_models.fleet_binding import Binding, BindingSpec
-from planner_models.fleet_decision import FleetChange, FleetRepairKind
 from planner_models.meta import ObjectMeta
 
-
-@dataclass(frozen=True)
-class Proposal:
-    """A changed setting, and the change in words.
-
-    Of one `family` (the same field with larger and larger values, say) only the first that works is
-    of interest, and of one kind only those of the smallest `size`.
-    """
-
-    kind: FleetRepairKind
-    family: str
-    text: str
-    before: Setting
-    after: Setting
-    object: str
-    field: str | None = None
-    change: FleetChange | None = None
-    command: str | None = None
-    size: int = 0
+EFFORT = 2_000_000
+"""Clusters times picks that may be looked at by all trials together."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +30,34 @@ class Trial:
     picks: Picks
     order: tuple[str, ...]
     drops: tuple[str, ...]
+
+
+def find_repairs(setting: Setting) -> tuple[Trial, ...]:
+    """Every proposal that works, the best first; of a family only the first one that does."""
+    tries = max(len(PROPOSERS), EFFORT // max(1, len(setting.clusters) * setting.wanted))
+    share = max(1, tries // len(PROPOSERS))
+    found = [
+        (trial, order)
+        for order, proposals in enumerate(PROPOSERS)
+        for trial in _that_work(islice(proposals(setting), share))
+    ]
+    found.sort(key=lambda each: (len(each[0].drops), each[1]))
+    return tuple(trial for trial, _ in found)
+
+
+def _that_work(proposals: Iterable[Proposal]) -> Iterator[Trial]:
+    """The proposals come in the order of their size."""
+    done: set[str] = set()
+    size: int | None = None
+    for proposal in proposals:
+        if size is not None and proposal.size > size:
+            return
+        if proposal.family not in done:
+            trial = attempt(proposal)
+            if trial is not None:
+                done.add(proposal.family)
+                size = proposal.size
+                yield trial
 
 
 def attempt(proposal: Proposal) -> Trial | None:
@@ -69,13 +86,3 @@ def stays_when_undone(trial: Trial) -> bool:
     undone = replace(before, bindings=Bindings(obsolete=made))
     picked = schedule(undone).picked
     return undone.names(picked) == names and not measure(undone, picked).excess
-
-
-def kubectl_object(setting: Setting) -> str:
-    """`ClusterResourcePlacement/crp`."""
-    return f"{type(setting.placement).__name__}/{setting.placement.name}"
-
-
-def change(before: object, after: object) -> FleetChange:
-    """A field's value, from and to."""
-    return FleetChange.model_validate({"from": str(before), "to": str(after)})
