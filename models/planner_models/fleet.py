@@ -2,7 +2,7 @@
 
 Group `placement.kubernetes-fleet.io`. A ClusterResourcePlacement is cluster-scoped, a
 ResourcePlacement namespaced; their policies are the same. What Fleet's webhook refuses of a name or
-a policy is refused.
+a policy is refused. The fields of a policy stand in the order of the API: its hash depends on that.
 """
 
 from __future__ import annotations
@@ -185,8 +185,8 @@ class PlacementAffinity(KubeModel):
 class ClusterSpreadConstraint(KubeModel):
     """How far the largest and the smallest group of clusters may be apart."""
 
-    topology_key: str
     max_skew: Int32 = 1
+    topology_key: str
     when_unsatisfiable: Literal["DoNotSchedule", "ScheduleAnyway"] = "DoNotSchedule"
 
     @property

@@ -15,7 +15,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Annotated, NamedTuple
 
-from pydantic import PlainValidator
+from pydantic import PlainSerializer, PlainValidator
 
 from planner_models.quantity import INT64_MAX, parse_quantity
 
@@ -119,5 +119,9 @@ def _from_json(value: object) -> FleetQuantity:
     return parse_fleet_quantity(value if isinstance(value, str) else repr(value))
 
 
-PropertyQuantity = Annotated[FleetQuantity, PlainValidator(_from_json)]
-"""A quantity read from a string or number."""
+def _text(quantity: FleetQuantity) -> str:
+    return quantity.text
+
+
+PropertyQuantity = Annotated[FleetQuantity, PlainValidator(_from_json), PlainSerializer(_text)]
+"""A quantity read from a string or number, and written as it was read."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from typing import NamedTuple
 
 from planner.sources.errors import SourceError
 from planner_models.fleet import (
@@ -82,12 +83,7 @@ def require_readable(clusters: Sequence[MemberCluster], policy: PlacementPolicy)
     sorters = (preferred.preference.property_sorter for preferred in policy.preferred)
     for sorter in filter(None, sorters):
         for cluster in clusters:
-            value = read_property(cluster, sorter.name)
-            if value is not None and math.isinf(value.approximate):
-                raise SourceError(
-                    f"Fleet can't sort clusters by {sorter.name}, and picks none: "
-                    f"{value.text} of {cluster.name} is too large"
-                )
+            read_property(cluster, sorter.name)
 
 
 def matches_term(
@@ -112,19 +108,31 @@ def matches_required(
     return not terms or any(matches_term(cluster, term, read) for term in terms)
 
 
-def affinity_scores(clusters: Sequence[MemberCluster], policy: PlacementPolicy) -> list[int]:
-    """The score of every cluster: the weights of the preferred terms it matches, added up."""
-    scores = [0] * len(clusters)
+class AffinityScores(NamedTuple):
+    """Per cluster the weights of the preferred terms it matches, added up.
+
+    Fleet's cycle fails when it scores one of the `failing` clusters.
+    """
+
+    scores: tuple[int, ...]
+    failing: frozenset[int]
+
+
+def affinity_scores(clusters: Sequence[MemberCluster], policy: PlacementPolicy) -> AffinityScores:
+    """The scores of all clusters."""
+    scores, failing = [0] * len(clusters), set()
     for preferred in policy.preferred:
         if preferred.weight:
             for index, score in enumerate(_term_scores(clusters, preferred)):
-                scores[index] += score
-    return scores
+                scores[index] += score or 0
+                if score is None:
+                    failing.add(index)
+    return AffinityScores(tuple(scores), frozenset(failing))
 
 
 def _term_scores(
     clusters: Sequence[MemberCluster], preferred: PreferredClusterSelector
-) -> Iterable[int]:
+) -> Iterable[int | None]:
     term, weight = preferred.preference, preferred.weight
     selector = term.label_selector
     matched = [selector is None or selector.matches(cluster.labels) for cluster in clusters]
@@ -145,8 +153,15 @@ def _term_scores(
     ]
 
 
-def _interpolated(value: float, least: float, most: float, weight: int, ascending: bool) -> int:
-    """In the floating point that Fleet uses, so that halves fall where they do there."""
+def _interpolated(
+    value: float, least: float, most: float, weight: int, ascending: bool
+) -> int | None:
+    """In the floating point that Fleet uses, so that halves fall where they do there.
+
+    None where Fleet fails: of the same amount in two spellings one can lie beyond the extremes.
+    """
+    if math.isinf(least) or math.isinf(most) or not least <= value <= most:
+        return None
     if least == most or math.isinf(most - least):
         return 0
     part = (value - least) / (most - least)

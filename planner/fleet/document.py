@@ -45,7 +45,7 @@ LEVELS = {"soft_excess": "softExcess"}
 def fleet_decision(decision: Decision, notices: Iterable[Notice] = ()) -> FleetDecision:
     """The document of one placement."""
     setting, picks = decision.setting, decision.picks
-    order = pick_order(decision)
+    order = setting.names(picks.order)
     kept = [name for name in order if name in setting.bindings.existing]
     reasons = filtered(decision)
     last = picks.rounds[-1] if picks.rounds else None
@@ -93,13 +93,6 @@ def placement_name(setting: Setting) -> str:
     """`crp`, or `namespace/name` of a ResourcePlacement."""
     placement = setting.placement
     return placement.key if isinstance(placement, ResourcePlacement) else placement.name
-
-
-def pick_order(decision: Decision) -> tuple[str, ...]:
-    """What was picked before, by name, then what is added in Fleet's order."""
-    picked = decision.picks.picked
-    added = [cluster for each in decision.picks.rounds for cluster in each.picked]
-    return decision.setting.names([*(c for c in picked if c not in added), *added])
 
 
 def _lacking(setting: Setting, reasons: dict[str, list[Refusal]]) -> dict[str, tuple[str, ...]]:

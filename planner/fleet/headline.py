@@ -74,9 +74,7 @@ def _plural(conflict: Conflict) -> bool:
 def _fulfilled(decision: Decision, name: str) -> str:
     setting, picks = decision.setting, decision.picks
     number = len(picks.picked)
-    added = [cluster for each in picks.rounds for cluster in each.picked]
-    order = [*(cluster for cluster in picks.picked if cluster not in added), *added]
-    listed = f": {', '.join(setting.names(order))}" if 0 < number <= NAMED else ""
+    listed = f": {', '.join(setting.names(picks.order))}" if 0 < number <= NAMED else ""
     text = f"{name} picks {number} of {count_of(len(setting.clusters), 'cluster')}{listed}."
     if decision.optimum is None:
         return text

@@ -12,6 +12,7 @@ from planner.fleet.rounds import Candidate, Round
 from planner.fleet.schedule import Picks
 from planner.fleet.setting import Setting
 from planner.fleet.topology_spread import (
+    Counts,
     Topology,
     kube_scheduler_accepts,
     most_alone,
@@ -60,6 +61,13 @@ def deadlock(
 ) -> Iterator[str]:
     """Where Fleet stands, what it refuses next and why, and what would be possible."""
     last = picks.rounds[-1]
+    if last.picked:
+        yield (
+            f"In round {last.number} Fleet revives several bindings of "
+            f"{some_of(setting.names(last.picked))}. It goes on only after a round that makes "
+            "exactly one, so it stops here."
+        )
+        return
     refused: dict[int, list[Candidate]] = defaultdict(list)
     for candidate in last.candidates:
         if candidate.refused_by is not None:
@@ -90,16 +98,19 @@ def deadlock(
 def _standing(topology: Topology, last: Round, candidates: Sequence[Candidate]) -> tuple[str, str]:
     """The counts and what one more would make of them."""
     counts = last.counts[topology.index]
-    key, limit = short_key(topology.key), topology.constraint.max_skew
-    standing = (
-        f"Picked per {key}: {per_domain(topology, counts)}: the skew is {skew(counts)} "
-        f"(maxSkew {limit})."
-    )
     domains = sorted({topology.domain_of[candidate.cluster] for candidate in candidates})
     results = {topology.steps(counts)[domain].after for domain in domains}
     verb = "stays" if results == {skew(counts)} else "becomes"
     outcome = all_of([str(result) for result in sorted(results)], "or")
-    return standing, f"{_one_more(topology, counts, domains)}: the skew {verb} {outcome}."
+    then = f"{_one_more(topology, counts, domains)}: the skew {verb} {outcome}."
+    return _skew_now(topology, counts), then
+
+
+def _skew_now(topology: Topology, counts: Counts) -> str:
+    return (
+        f"Picked per {short_key(topology.key)}: {per_domain(topology, counts)}: the skew is "
+        f"{skew(counts)} (maxSkew {topology.constraint.max_skew})."
+    )
 
 
 def _one_more(topology: Topology, counts: tuple[int, ...], domains: Sequence[int]) -> str:
@@ -116,11 +127,7 @@ def broken(setting: Setting, picks: Picks) -> Iterator[str]:
     """Constraints that what was picked before breaks; Fleet takes nothing back."""
     for topology in setting.topologies:
         if topology.binds and topology.excess(picks.picked):
-            counts = topology.counts(picks.picked)
-            yield (
-                f"Picked per {short_key(topology.key)}: {per_domain(topology, counts)}: the skew "
-                f"is {skew(counts)} (maxSkew {topology.constraint.max_skew})."
-            )
+            yield _skew_now(topology, topology.counts(picks.picked))
     yield "So a constraint is broken by what was picked before; Fleet takes no cluster back."
 
 

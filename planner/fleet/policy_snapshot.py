@@ -14,17 +14,20 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from planner.sources.errors import SourceError
-from planner_models.fleet import ClusterSelectorTerm, Placement, PlacementPolicy
+from planner_models.fleet import Placement, PlacementPolicy
 from planner_models.fleet_binding import (
     GENERATION_ANNOTATION,
     INDEX_LABEL,
     NUMBER_ANNOTATION,
     PolicySnapshot,
 )
-from planner_models.selectors import LabelSelector
 
 _ESCAPED = {each: f"\\u{ord(each):04x}" for each in "<>&\u2028\u2029"}
 """What Go's encoder escapes beside what JSON asks for."""
+
+
+REQUIRED = frozenset({"topologyKey", "weight", "clusterSelectorTerms"})
+"""Fields of a policy that may be empty and not absent, beside those of some objects."""
 
 
 def snapshot_in_force(placement: Placement, snapshots: Iterable[PolicySnapshot]) -> str:
@@ -70,84 +73,28 @@ def _count(snapshot: PolicySnapshot, where: Literal["labels", "annotations"], ke
 
 def policy_hash(policy: PlacementPolicy) -> str:
     """The hash by which Fleet knows a policy, whatever its number of clusters."""
-    text = json.dumps(_policy(policy), ensure_ascii=False, separators=(",", ":"))
+    fields = policy.replace(number_of_clusters=None).model_dump(by_alias=True)
+    text = json.dumps(_as_go_writes(fields), ensure_ascii=False, separators=(",", ":"))
     for character, escaped in _ESCAPED.items():
         text = text.replace(character, escaped)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _policy(policy: PlacementPolicy) -> dict[str, Any]:
-    """The fields in Go's order; those that are absent or empty are left out, as it does."""
-    affinity = policy.affinity
-    cluster = affinity.cluster_affinity if affinity else None
-    required = cluster.required_during_scheduling_ignored_during_execution if cluster else None
-    return _given(
-        placementType=policy.placement_type,
-        clusterNames=list(policy.cluster_names) or None,
-        affinity=affinity
-        and _given(
-            clusterAffinity=cluster
-            and _given(
-                requiredDuringSchedulingIgnoredDuringExecution=required
-                and {"clusterSelectorTerms": list(map(_term, required.cluster_selector_terms))},
-                preferredDuringSchedulingIgnoredDuringExecution=[
-                    {"weight": each.weight, "preference": _term(each.preference)}
-                    for each in policy.preferred
-                ]
-                or None,
-            )
-        ),
-        topologySpreadConstraints=[
-            {
-                "maxSkew": each.max_skew,
-                "topologyKey": each.topology_key,
-                "whenUnsatisfiable": each.when_unsatisfiable,
-            }
-            for each in policy.topology_spread_constraints
-        ]
-        or None,
-        tolerations=[
-            _given(
-                key=each.key or None,
-                operator=each.operator,
-                value=each.value or None,
-                effect=each.effect or None,
-            )
-            for each in policy.tolerations
-        ]
-        or None,
-    )
+def _as_go_writes(value: Any, field: str = "") -> Any:
+    """The value of a field without what Go leaves out, and maps in the order of their keys."""
+    if isinstance(value, list | tuple):
+        return [_as_go_writes(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    inner = sorted(value.items()) if field == "matchLabels" else value.items()
+    return {
+        name: _as_go_writes(each, name) for name, each in inner if _is_written(name, each, field)
+    }
 
 
-def _term(term: ClusterSelectorTerm) -> dict[str, Any]:
-    selector, sorter = term.property_selector, term.property_sorter
-    return _given(
-        labelSelector=None if term.label_selector is None else _labels(term.label_selector),
-        propertySelector=selector
-        and {
-            "matchExpressions": [
-                {
-                    "name": each.name,
-                    "operator": each.operator,
-                    "values": [value.text for value in each.values],
-                }
-                for each in selector.match_expressions
-            ]
-        },
-        propertySorter=sorter and {"name": sorter.name, "sortOrder": sorter.sort_order},
-    )
-
-
-def _labels(selector: LabelSelector) -> dict[str, Any]:
-    return _given(
-        matchLabels=dict(sorted(selector.match_labels.items())) or None,
-        matchExpressions=[
-            _given(key=each.key, operator=each.operator, values=list(each.values) or None)
-            for each in selector.match_expressions
-        ]
-        or None,
-    )
-
-
-def _given(**fields: Any) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}
+def _is_written(name: str, value: Any, field: str) -> bool:
+    """Absent values never; empty ones if they are objects, or of a field that is required."""
+    if value is None:
+        return False
+    required = name in REQUIRED or field in ("matchLabels", "propertySelector")
+    return bool(value) or required or (isinstance(value, dict) and name != "matchLabels")

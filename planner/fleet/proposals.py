@@ -48,8 +48,21 @@ def kubectl_object(setting: Setting) -> str:
     return f"{type(setting.placement).__name__}/{setting.placement.name}"
 
 
-def _change(before: object, after: object) -> FleetChange:
-    return FleetChange.model_validate({"from": str(before), "to": str(after)})
+def _policy_change(
+    setting: Setting,
+    kind: FleetRepairKind,
+    text: str,
+    *fields: str,
+    family: str = "",
+    values: tuple[object, object] | None = None,
+    **policy: object,
+) -> Proposal:
+    """Another policy; `values` are what the fields have before and after."""
+    change = None
+    if values is not None:
+        change = FleetChange.model_validate({"from": str(values[0]), "to": str(values[1])})
+    after = setting.with_policy(**policy)
+    return Proposal(kind, family, text, setting, after, kubectl_object(setting), fields, change)
 
 
 def raise_max_skew(setting: Setting) -> Iterator[Proposal]:
@@ -65,15 +78,14 @@ def raise_max_skew(setting: Setting) -> Iterator[Proposal]:
             changed = tuple(
                 new if place == topology.index else each for place, each in enumerate(constraints)
             )
-            yield Proposal(
-                kind="raiseMaxSkew",
+            yield _policy_change(
+                setting,
+                "raiseMaxSkew",
+                f"{short_key(topology.key)}: maxSkew {old.max_skew} -> {new.max_skew}",
+                f"{topology.field}.maxSkew",
                 family=topology.field,
-                text=f"{short_key(topology.key)}: maxSkew {old.max_skew} -> {new.max_skew}",
-                before=setting,
-                after=setting.with_policy(topology_spread_constraints=changed),
-                object=kubectl_object(setting),
-                fields=(f"{topology.field}.maxSkew",),
-                change=_change(old.max_skew, new.max_skew),
+                values=(old.max_skew, new.max_skew),
+                topology_spread_constraints=changed,
             )
 
 
@@ -86,17 +98,14 @@ def schedule_anyway(setting: Setting) -> Iterator[Proposal]:
             for place, each in enumerate(setting.policy.topology_spread_constraints)
         )
         keys = [short_key(setting.topologies[place].key) for place in chosen]
-        yield Proposal(
-            kind="scheduleAnyway",
-            family=str(chosen) if len(chosen) == 1 else "all",
-            text=f"{', '.join(keys)}: ScheduleAnyway",
-            before=setting,
-            after=setting.with_policy(topology_spread_constraints=constraints),
-            object=kubectl_object(setting),
-            fields=tuple(
-                f"{setting.topologies[place].field}.whenUnsatisfiable" for place in chosen
-            ),
-            change=_change("DoNotSchedule", "ScheduleAnyway"),
+        yield _policy_change(
+            setting,
+            "scheduleAnyway",
+            f"{', '.join(keys)}: ScheduleAnyway",
+            *(f"{setting.topologies[place].field}.whenUnsatisfiable" for place in chosen),
+            family=str(chosen),
+            values=("DoNotSchedule", "ScheduleAnyway"),
+            topology_spread_constraints=constraints,
         )
 
 
@@ -191,14 +200,14 @@ def add_toleration(setting: Setting) -> Iterator[Proposal]:
             ClusterToleration(key=t.key, operator="Equal", value=t.value, effect=t.effect)
             for t in chosen
         )
-        yield Proposal(
-            kind="addToleration",
-            family=str(chosen[0]) if len(chosen) == 1 else "all",
-            text=f"tolerate {', '.join(map(str, chosen))}",
-            before=setting,
-            after=setting.with_policy(tolerations=(*given, *added)),
-            object=kubectl_object(setting),
-            fields=("spec.policy.tolerations",),
+        text = f"tolerate {', '.join(map(str, chosen))}"
+        yield _policy_change(
+            setting,
+            "addToleration",
+            text,
+            "spec.policy.tolerations",
+            family=text,
+            tolerations=(*given, *added),
         )
 
 
@@ -209,14 +218,12 @@ def relax_affinity(setting: Setting) -> Iterator[Proposal]:
         free = setting.policy.cluster_affinity.replace(
             required_during_scheduling_ignored_during_execution=None
         )
-        yield Proposal(
-            kind="relaxAffinity",
-            family="",
-            text="remove the required affinity",
-            before=setting,
-            after=setting.with_policy(affinity=old.replace(cluster_affinity=free)),
-            object=kubectl_object(setting),
-            fields=(REQUIRED_AFFINITY,),
+        yield _policy_change(
+            setting,
+            "relaxAffinity",
+            "remove the required affinity",
+            REQUIRED_AFFINITY,
+            affinity=old.replace(cluster_affinity=free),
         )
 
 
@@ -280,15 +287,13 @@ def fewer_clusters(setting: Setting) -> Iterator[Proposal]:
     """As many as Fleet finds by itself. The number makes no new policy: what is picked stays."""
     number = len(schedule(setting).picked)
     if number:
-        yield Proposal(
-            kind="fewerClusters",
-            family="",
-            text=f"numberOfClusters {setting.wanted} -> {number}",
-            before=setting,
-            after=setting.with_policy(number_of_clusters=number),
-            object=kubectl_object(setting),
-            fields=("spec.policy.numberOfClusters",),
-            change=_change(setting.wanted, number),
+        yield _policy_change(
+            setting,
+            "fewerClusters",
+            f"numberOfClusters {setting.wanted} -> {number}",
+            "spec.policy.numberOfClusters",
+            values=(setting.wanted, number),
+            number_of_clusters=number,
         )
 
 

@@ -67,10 +67,9 @@ def attempt(proposal: Proposal) -> Trial | None:
     measures = measure(setting, picks.picked)
     if measures.clusters < setting.wanted or measures.excess:
         return None
-    order = setting.names(cluster for each in picks.rounds for cluster in each.picked)
     had = set(proposal.before.names(proposal.before.existing))
     drops = tuple(sorted(had - set(setting.names(picks.picked))))
-    return Trial(proposal, picks, order, drops)
+    return Trial(proposal, picks, setting.names(picks.added), drops)
 
 
 def stays_when_undone(trial: Trial) -> bool:

@@ -142,12 +142,28 @@ def pick_rounds(setting: Setting, bindings: BindingCount) -> tuple[Round, ...]:
         else:
             found = Round(1, setting, picked, former, ()).candidates[:limit]
         rounds.append(Round(len(rounds) + 1, setting, picked, former, found))
+        _require_scores(rounds[-1])
         made = sum(bindings.pick(cluster) for cluster in rounds[-1].picked)
         picked += rounds[-1].picked
         # A cycle gives up the obsolete bindings it has not picked: later ones don't prefer them.
         former = frozenset()
         if desired <= limit or made != limit:
             return tuple(rounds)
+
+
+def _require_scores(cycle: Round) -> None:
+    """Fleet fails on a cluster that passes the filters and that it can't score."""
+    setting = cycle.setting
+    failing = setting.affinity_scores.failing
+    for each in cycle.candidates if failing else ():
+        if each.refused_by is None and each.cluster in failing:
+            raise SourceError(
+                "Fleet can't place a property of the cluster between the least and the largest "
+                "value of the fleet, and picks none: in floating point it lies outside",
+                object=f"MemberCluster {setting.clusters[each.cluster].name}",
+                field="status",
+                help="write equal amounts alike on all clusters, such as 300m, not also 0.3",
+            )
 
 
 class _Rest:

@@ -49,6 +49,16 @@ class Picks:
     dropped: tuple[Dropped, ...] = ()
     missing: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def added(self) -> tuple[int, ...]:
+        """What the rounds picked, in Fleet's order."""
+        return tuple(cluster for each in self.rounds for cluster in each.picked)
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """What was picked before, by name, then what is added."""
+        return (*(each for each in self.picked if each not in self.added), *self.added)
+
 
 def schedule(setting: Setting) -> Picks:
     """The clusters that Fleet picks, and how; SourceError where Fleet fails."""
@@ -121,8 +131,8 @@ def _pick_n(setting: Setting) -> Picks:
         return Picks(tuple(picked), len(kept), dropped=_dropped(setting, picked, gone))
     affinity.require_readable(setting.clusters, setting.policy)
     rounds = pick_rounds(setting, bindings)
-    picked = [*setting.current, *(cluster for each in rounds for cluster in each.picked)]
-    return Picks(tuple(sorted(picked)), bindings.current, rounds, _dropped(setting, picked))
+    picked = sorted([*setting.current, *(cluster for each in rounds for cluster in each.picked)])
+    return Picks(tuple(picked), bindings.current, rounds, _dropped(setting, picked))
 
 
 def _trim_order(setting: Setting) -> list[Binding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from planner.fleet.affinity import affinity_scores
+from planner.fleet.affinity import AffinityScores, affinity_scores
 from planner.fleet.bindings import Bindings, classify
 from planner.fleet.filters import Refusal, newest_heartbeat, refusals
 from planner.fleet.topology_spread import Topology, topologies
@@ -45,9 +45,14 @@ class Setting:
         return tuple(refusals(cluster, self.placement, self.now) for cluster in self.clusters)
 
     @cached_property
+    def affinity_scores(self) -> AffinityScores:
+        """Of every cluster, whatever the filters say."""
+        return affinity_scores(self.clusters, self.policy)
+
+    @property
     def affinity(self) -> tuple[int, ...]:
         """Per cluster, its affinity score."""
-        return tuple(affinity_scores(self.clusters, self.policy))
+        return self.affinity_scores.scores
 
     @cached_property
     def topologies(self) -> tuple[Topology, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from planner.fleet.affinity import affinity_scores, matches_required
+from planner.fleet.affinity import matches_required
 from planner.fleet.filters import ineligible, lacks_namespace, newest_heartbeat, refusals
 from planner.fleet.schedule import schedule
 from planner.sources.errors import SourceError
@@ -275,8 +275,8 @@ def sorter(weight: int, order: str, name: str = NODES, **labels: str) -> Json:
 
 
 def scores(members: list[Json], *preferences: Json) -> list[int]:
-    policy = crp(pick_n(1, affinity=affinity(preferences=preferences))).policy
-    return affinity_scores([MemberCluster.model_validate(each) for each in members], policy)
+    policy = pick_n(1, affinity=affinity(preferences=preferences))
+    return list(setting_of(policy, members).affinity)
 
 
 def counting(*values: str | None) -> list[Json]:
@@ -303,6 +303,14 @@ def test_halves_fall_where_the_floats_of_fleet_have_them() -> None:
     assert scores(counting("26", "33", "40"), halves) == [45, 23, 0]
     assert scores(counting("2.6", "3.3", "4.0"), halves) == [45, 22, 0]
     assert scores(counting("2600000u", "3300000u", "4000000u"), halves) == [45, 23, 0]
+
+
+def test_fleet_fails_where_one_amount_in_two_spellings_makes_two_floats() -> None:
+    """3 times 0.1 is above 300 times 0.001, and the first of equals is the extreme."""
+    policy = pick_n(2, affinity=affinity(preferences=[sorter(10, "Ascending")]))
+    with pytest.raises(SourceError, match="in floating point it lies outside"):
+        schedule(setting_of(policy, counting("0.3", "300m", "1")))
+    assert len(schedule(setting_of(policy, counting("300m", "0.3", "1"))).picked) == 2
 
 
 def test_no_value_and_no_difference_score_nothing() -> None:
