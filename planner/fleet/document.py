@@ -13,10 +13,11 @@ from planner.fleet.round_documents import filtered, round_documents, scores
 from planner.fleet.schedule import DropReason
 from planner.fleet.setting import Setting
 from planner.fleet.topology_spread import Topology, least_skew_alone, room, skew
-from planner.fleet.words import NAMED, all_of, count_of, spread_texts
+from planner.fleet.words import NAMED, all_of, count_of, placement_object, spread_texts
 from planner_models.fleet import ResourcePlacement
 from planner_models.fleet_decision import (
     DroppedCluster,
+    FleetChange,
     FleetCondition,
     FleetConflict,
     FleetConstraint,
@@ -211,16 +212,16 @@ def _conflicts(decision: Decision) -> list[FleetConflict]:
 
 
 def _repair(trial: Trial, decision: Decision) -> FleetRepair:
-    proposal = trial.proposal
+    proposal, values = trial.proposal, trial.proposal.values
     undoable = None
     if proposal.kind in ("raiseMaxSkew", "scheduleAnyway") and decision.conflict is None:
         undoable = stays_when_undone(trial)
     return FleetRepair(
         kind=proposal.kind,
-        object=proposal.object,
+        object=proposal.object or placement_object(trial.before),
         field=proposal.fields[0] if len(proposal.fields) == 1 else None,
         fields=proposal.fields,
-        change=proposal.change,
+        change=None if values is None else FleetChange(from_=values[0], to=values[1]),
         command=proposal.command,
         picks=trial.order,
         drops=trial.drops,
@@ -242,7 +243,7 @@ def _effect(trial: Trial, *, undoable: bool) -> str:
     if trial.drops:
         parts.append(f"{all_of(trial.drops)} lost")
     if undoable:
-        parts.append(f"then back to {proposal.change.from_}" if proposal.change else "then back")
+        parts.append(f"then back to {proposal.values[0]}" if proposal.values else "then back")
     return "; ".join(parts)
 
 

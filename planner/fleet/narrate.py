@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from planner.fleet import affinity, filters
 from planner.fleet.conflict import KIND_OF, Conflict, Rule, allowed_by
-from planner.fleet.proposals import REQUIRED_AFFINITY, kubectl_object
+from planner.fleet.proposals import REQUIRED_AFFINITY
 from planner.fleet.rounds import Candidate, Round
 from planner.fleet.schedule import Picks
 from planner.fleet.setting import Setting
@@ -16,6 +16,7 @@ from planner.fleet.topology_spread import (
     Topology,
     kube_scheduler_accepts,
     most_alone,
+    one_more_in,
     room,
     skew,
 )
@@ -24,6 +25,7 @@ from planner.fleet.words import (
     all_of,
     count_of,
     per_domain,
+    placement_object,
     short_key,
     slashed,
     some_of,
@@ -117,7 +119,7 @@ def _one_more(topology: Topology, counts: tuple[int, ...], domains: Sequence[int
     """`One more in north gives 2/1/0, in west 2/0/1`."""
     if len(counts) > NAMED:
         return f"One more in any of {count_of(len(domains), 'group')}"
-    then = [(topology.domains[domain], slashed(_plus_one(counts, domain))) for domain in domains]
+    then = [(topology.domains[domain], slashed(one_more_in(counts, domain))) for domain in domains]
     first, *rest = then
     also = "".join(f", in {name} {after}" for name, after in rest)
     return f"One more in {first[0]} gives {first[1]}{also}"
@@ -131,13 +133,9 @@ def broken(setting: Setting, picks: Picks) -> Iterator[str]:
     yield "So a constraint is broken by what was picked before; Fleet takes no cluster back."
 
 
-def _plus_one(counts: tuple[int, ...], domain: int) -> tuple[int, ...]:
-    return tuple(count + (place == domain) for place, count in enumerate(counts))
-
-
 def facts(setting: Setting, conflict: Conflict) -> tuple[FleetFact, ...]:
     """The rules of a conflict with their numbers; the wanted number is always one of them."""
-    placement = kubectl_object(setting)
+    placement = placement_object(setting)
     size = len(setting.clusters)
     text = f"The fleet has {count_of(size, 'cluster')}, and {setting.wanted} are wanted."
     number = FleetFact(
@@ -150,7 +148,7 @@ def facts(setting: Setting, conflict: Conflict) -> tuple[FleetFact, ...]:
 
 
 def _fact(setting: Setting, rule: Rule, rules: Sequence[Rule]) -> FleetFact:
-    placement = kubectl_object(setting)
+    placement = placement_object(setting)
     if rule.topology is not None:
         text = _spread_text(setting, rule.topology, rules)
         field = rule.topology.field

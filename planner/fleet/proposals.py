@@ -13,7 +13,7 @@ from planner.fleet.setting import Setting
 from planner.fleet.topology_spread import OUTSIDE, Topology
 from planner.fleet.words import all_of, count_of, short_key
 from planner_models.fleet import ClusterSelectorTerm, ClusterToleration
-from planner_models.fleet_decision import FleetChange, FleetRepairKind
+from planner_models.fleet_decision import FleetRepairKind
 from planner_models.member_cluster import MemberCluster, MemberClusterMeta
 
 REQUIRED_AFFINITY = (
@@ -25,44 +25,23 @@ MOST_NEW_CLUSTERS = 8
 
 @dataclass(frozen=True)
 class Proposal:
-    """A changed setting, and the change in words; `fields` are all that change.
+    """A changed setting, and the change in words.
 
-    Of one `family` (the same field with larger and larger values, say) only the first that works is
-    of interest, and of one kind only those of the smallest `size`.
+    `fields` are all that change, `values` what they have before and after, `object` is whose they
+    are: without one, the placement's. Of one `family` (the same field with larger and larger
+    values, say) only the first that works is of interest, and of one kind only those of the
+    smallest `size`.
     """
 
     kind: FleetRepairKind
-    family: str
     text: str
-    before: Setting
     after: Setting
-    object: str
     fields: tuple[str, ...] = ()
-    change: FleetChange | None = None
+    family: str = ""
+    values: tuple[str, str] | None = None
+    object: str | None = None
     command: str | None = None
     size: int = 0
-
-
-def kubectl_object(setting: Setting) -> str:
-    """`ClusterResourcePlacement/crp`."""
-    return f"{type(setting.placement).__name__}/{setting.placement.name}"
-
-
-def _policy_change(
-    setting: Setting,
-    kind: FleetRepairKind,
-    text: str,
-    *fields: str,
-    family: str = "",
-    values: tuple[object, object] | None = None,
-    **policy: object,
-) -> Proposal:
-    """Another policy; `values` are what the fields have before and after."""
-    change = None
-    if values is not None:
-        change = FleetChange.model_validate({"from": str(values[0]), "to": str(values[1])})
-    after = setting.with_policy(**policy)
-    return Proposal(kind, family, text, setting, after, kubectl_object(setting), fields, change)
 
 
 def raise_max_skew(setting: Setting) -> Iterator[Proposal]:
@@ -78,14 +57,13 @@ def raise_max_skew(setting: Setting) -> Iterator[Proposal]:
             changed = tuple(
                 new if place == topology.index else each for place, each in enumerate(constraints)
             )
-            yield _policy_change(
-                setting,
+            yield Proposal(
                 "raiseMaxSkew",
                 f"{short_key(topology.key)}: maxSkew {old.max_skew} -> {new.max_skew}",
-                f"{topology.field}.maxSkew",
+                setting.with_policy(topology_spread_constraints=changed),
+                (f"{topology.field}.maxSkew",),
                 family=topology.field,
-                values=(old.max_skew, new.max_skew),
-                topology_spread_constraints=changed,
+                values=(str(old.max_skew), str(new.max_skew)),
             )
 
 
@@ -97,15 +75,14 @@ def schedule_anyway(setting: Setting) -> Iterator[Proposal]:
             each.replace(when_unsatisfiable="ScheduleAnyway") if place in chosen else each
             for place, each in enumerate(setting.policy.topology_spread_constraints)
         )
-        keys = [short_key(setting.topologies[place].key) for place in chosen]
-        yield _policy_change(
-            setting,
+        text = ", ".join(short_key(setting.topologies[place].key) for place in chosen)
+        yield Proposal(
             "scheduleAnyway",
-            f"{', '.join(keys)}: ScheduleAnyway",
-            *(f"{setting.topologies[place].field}.whenUnsatisfiable" for place in chosen),
+            f"{text}: ScheduleAnyway",
+            setting.with_policy(topology_spread_constraints=constraints),
+            tuple(f"{setting.topologies[place].field}.whenUnsatisfiable" for place in chosen),
             family=str(chosen),
             values=("DoNotSchedule", "ScheduleAnyway"),
-            topology_spread_constraints=constraints,
         )
 
 
@@ -179,13 +156,12 @@ def _labelled(
     ]
     overwrite = " --overwrite" if any(key in cluster.labels for key in labels) else ""
     return Proposal(
-        kind="labelCluster",
+        "labelCluster",
+        f"label {cluster.name} {pairs}",
+        setting.with_clusters(clusters),
+        ("metadata.labels",),
         family=family,
-        text=f"label {cluster.name} {pairs}",
-        before=setting,
-        after=setting.with_clusters(clusters),
         object=f"MemberCluster/{cluster.name}",
-        fields=("metadata.labels",),
         command=f"kubectl label membercluster {cluster.name} {pairs}{overwrite}",
     )
 
@@ -201,14 +177,8 @@ def add_toleration(setting: Setting) -> Iterator[Proposal]:
             for t in chosen
         )
         text = f"tolerate {', '.join(map(str, chosen))}"
-        yield _policy_change(
-            setting,
-            "addToleration",
-            text,
-            "spec.policy.tolerations",
-            family=text,
-            tolerations=(*given, *added),
-        )
+        after = setting.with_policy(tolerations=(*given, *added))
+        yield Proposal("addToleration", text, after, ("spec.policy.tolerations",), family=text)
 
 
 def relax_affinity(setting: Setting) -> Iterator[Proposal]:
@@ -218,13 +188,9 @@ def relax_affinity(setting: Setting) -> Iterator[Proposal]:
         free = setting.policy.cluster_affinity.replace(
             required_during_scheduling_ignored_during_execution=None
         )
-        yield _policy_change(
-            setting,
-            "relaxAffinity",
-            "remove the required affinity",
-            REQUIRED_AFFINITY,
-            affinity=old.replace(cluster_affinity=free),
-        )
+        after = setting.with_policy(affinity=old.replace(cluster_affinity=free))
+        text = "remove the required affinity"
+        yield Proposal("relaxAffinity", text, after, (REQUIRED_AFFINITY,))
 
 
 def evict_binding(setting: Setting) -> Iterator[Proposal]:
@@ -235,11 +201,10 @@ def evict_binding(setting: Setting) -> Iterator[Proposal]:
     for cluster in sorted(setting.current):
         name = setting.clusters[cluster].name
         yield Proposal(
-            kind="evictBinding",
+            "evictBinding",
+            f"evict {name}",
+            replace(setting, bindings=setting.bindings.without(name)),
             family=str(setting.domains(cluster)),
-            text=f"evict {name}",
-            before=setting,
-            after=replace(setting, bindings=setting.bindings.without(name)),
             object=f"MemberCluster/{name}",
         )
 
@@ -256,13 +221,12 @@ def add_cluster(setting: Setting) -> Iterator[Proposal]:
                 what = count_of(number, "cluster") if number > 1 else "a cluster"
                 added = [_new_cluster(place, labels) for place in range(number)]
                 yield Proposal(
-                    kind="addCluster",
+                    "addCluster",
+                    f"add {what} in {where}" if where else f"add {what}",
+                    setting.with_clusters([*setting.clusters, *added]),
                     family=where,
-                    size=number,
-                    text=f"add {what} in {where}" if where else f"add {what}",
-                    before=setting,
-                    after=setting.with_clusters([*setting.clusters, *added]),
                     object="MemberCluster",
+                    size=number,
                 )
 
 
@@ -287,13 +251,12 @@ def fewer_clusters(setting: Setting) -> Iterator[Proposal]:
     """As many as Fleet finds by itself. The number makes no new policy: what is picked stays."""
     number = len(schedule(setting).picked)
     if number:
-        yield _policy_change(
-            setting,
+        yield Proposal(
             "fewerClusters",
             f"numberOfClusters {setting.wanted} -> {number}",
-            "spec.policy.numberOfClusters",
-            values=(setting.wanted, number),
-            number_of_clusters=number,
+            setting.with_policy(number_of_clusters=number),
+            ("spec.policy.numberOfClusters",),
+            values=(str(setting.wanted), str(number)),
         )
 
 

@@ -26,6 +26,7 @@ EFFORT = 2_000_000
 class Trial:
     """A proposal that works. `order` has the picks in Fleet's order, `drops` who loses out."""
 
+    before: Setting
     proposal: Proposal
     picks: Picks
     order: tuple[str, ...]
@@ -39,13 +40,13 @@ def find_repairs(setting: Setting) -> tuple[Trial, ...]:
     found = [
         (trial, order)
         for order, proposals in enumerate(PROPOSERS)
-        for trial in _that_work(islice(proposals(setting), share))
+        for trial in _that_work(setting, islice(proposals(setting), share))
     ]
     found.sort(key=lambda each: (len(each[0].drops), each[1]))
     return tuple(trial for trial, _ in found)
 
 
-def _that_work(proposals: Iterable[Proposal]) -> Iterator[Trial]:
+def _that_work(before: Setting, proposals: Iterable[Proposal]) -> Iterator[Trial]:
     """The proposals come in the order of their size."""
     done: set[str] = set()
     size: int | None = None
@@ -53,28 +54,28 @@ def _that_work(proposals: Iterable[Proposal]) -> Iterator[Trial]:
         if size is not None and proposal.size > size:
             return
         if proposal.family not in done:
-            trial = attempt(proposal)
+            trial = attempt(before, proposal)
             if trial is not None:
                 done.add(proposal.family)
                 size = proposal.size
                 yield trial
 
 
-def attempt(proposal: Proposal) -> Trial | None:
+def attempt(before: Setting, proposal: Proposal) -> Trial | None:
     """What Fleet then picks, if it is all that is wanted and no hard constraint is broken."""
     setting = proposal.after
     picks = schedule(setting)
     measures = measure(setting, picks.picked)
     if measures.clusters < setting.wanted or measures.excess:
         return None
-    had = set(proposal.before.names(proposal.before.existing))
+    had = set(before.names(before.existing))
     drops = tuple(sorted(had - set(setting.names(picks.picked))))
-    return Trial(proposal, picks, setting.names(picks.added), drops)
+    return Trial(before, proposal, picks, setting.names(picks.added), drops)
 
 
 def stays_when_undone(trial: Trial) -> bool:
     """Whether Fleet picks the same clusters again once the policy is as before."""
-    before, names = trial.proposal.before, trial.proposal.after.names(trial.picks.picked)
+    before, names = trial.before, trial.proposal.after.names(trial.picks.picked)
     made = tuple(
         Binding(
             metadata=ObjectMeta(name=f"{before.placement.name}-{name}"),

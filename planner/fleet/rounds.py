@@ -13,8 +13,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from planner.fleet.setting import Setting
-from planner.fleet.topology_spread import OUTSIDE, Counts, Step, Topology, spread_score
+from planner.fleet.setting import Domains, Setting
+from planner.fleet.topology_spread import (
+    OUTSIDE,
+    Counts,
+    Step,
+    Topology,
+    one_more_in,
+    spread_score,
+)
 from planner.sources.errors import SourceError
 from planner_models.fleet_binding import PREVIOUS_STATE_ANNOTATION, Binding
 
@@ -60,10 +67,8 @@ class Round:
     @property
     def size(self) -> int:
         """How many candidates there are."""
-        before = set(self.before) - self.setting.current
-        refused = sum(map(bool, self.setting.refusals))
-        kept = sum(not self.setting.refusals[cluster] for cluster in self.setting.current)
-        return len(self.setting.clusters) - refused - kept - len(before)
+        free = sum(map(len, self.setting.cells.values()))
+        return free - len(set(self.before) - self.setting.current)
 
     @cached_property
     def counts(self) -> tuple[Counts, ...]:
@@ -73,11 +78,18 @@ class Round:
     @cached_property
     def candidates(self) -> tuple[Candidate, ...]:
         """Every cluster that could be picked, best first, then those that spread refuses."""
-        candidates = judged(self.setting, frozenset(self.before), self.former, self.counts)
-        passed = [each for each in candidates if each.refused_by is None]
-        refused = [each for each in candidates if each.refused_by is not None]
+        setting, before = self.setting, frozenset(self.before)
+        found = [
+            _candidate(setting, cluster, judgement, self.former)
+            for domains, judgement in judged(setting, self.counts).items()
+            for cluster in setting.cells[domains]
+            if cluster not in before
+        ]
+        passed = [each for each in found if each.refused_by is None]
+        refused = [each for each in found if each.refused_by is not None]
         passed.sort(key=lambda each: (each.score, each.cluster), reverse=True)
-        return (*passed, *reversed(refused))
+        refused.sort(key=lambda each: each.cluster, reverse=True)
+        return (*passed, *refused)
 
 
 class BindingCount:
@@ -167,36 +179,31 @@ def _require_scores(cycle: Round) -> None:
 
 
 class _Rest:
-    """The clusters that are left, by their domains: all in the same domains change the same.
+    """The clusters that are left in each cell, the best last.
 
     This is the scheduler's state; it changes with every pick.
     """
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
-        topologies = setting.topologies
-        self._counts = [list(topology.counts(setting.current)) for topology in topologies]
-        self._cells: dict[tuple[int, ...], list[int]] = defaultdict(list)
-        for cluster, refused in enumerate(setting.refusals):
-            if not refused and cluster not in setting.current:
-                self._cells[setting.domains(cluster)].append(cluster)
-        for members in self._cells.values():
-            members.sort(key=lambda cluster: (setting.affinity[cluster], cluster))
+        self._counts = [topology.counts(setting.current) for topology in setting.topologies]
+        self._cells = {
+            domains: sorted(members, key=lambda each: (setting.affinity[each], each))
+            for domains, members in setting.cells.items()
+        }
 
     def best(self, former: Collection[int]) -> tuple[Candidate, ...]:
         """The best cluster, which is then picked; none if every one is refused."""
-        topologies, affinity = self._setting.topologies, self._setting.affinity
-        steps = [t.steps(tuple(c)) for t, c in zip(topologies, self._counts, strict=True)]
+        setting, affinity = self._setting, self._setting.affinity
         best: Candidate | None = None
-        for domains, members in self._cells.items():
-            own = _own_steps(steps, domains)
-            spread, refused_by = spread_score(topologies, own)
-            if not members or refused_by is not None:
+        for domains, judgement in judged(setting, self._counts).items():
+            members = self._cells[domains]
+            if not members or judgement.refused_by is not None:
                 continue
             top = members[-1]
             if former:
                 top = max(members, key=lambda each: (affinity[each], each in former, each))
-            found = Candidate(top, Score(spread, affinity[top], int(top in former)), own)
+            found = _candidate(setting, top, judgement, former)
             if best is None or (found.score, top) > (best.score, best.cluster):
                 best = found
         if best is None:
@@ -207,38 +214,36 @@ class _Rest:
     def _take(self, cluster: int) -> None:
         domains = self._setting.domains(cluster)
         self._cells[domains].remove(cluster)
-        for counts, domain in zip(self._counts, domains, strict=True):
-            if domain != OUTSIDE:
-                counts[domain] += 1
+        self._counts = [
+            one_more_in(counts, domain)
+            for counts, domain in zip(self._counts, domains, strict=True)
+        ]
 
 
-def _own_steps(steps: Sequence[Sequence[Step]], domains: Sequence[int]) -> tuple[Step | None, ...]:
-    """What picking a cluster of these domains does to each constraint."""
-    return tuple(
-        None if domain == OUTSIDE else each[domain]
-        for each, domain in zip(steps, domains, strict=True)
-    )
+class Judgement(NamedTuple):
+    """What spread says of all clusters in a cell; the fields are those of a candidate."""
+
+    steps: tuple[Step | None, ...]
+    spread: int
+    refused_by: Topology | None
 
 
-def judged(
-    setting: Setting,
-    picked: Collection[int],
-    former: Collection[int],
-    counts: Sequence[Counts],
-) -> list[Candidate]:
-    """Every cluster that is not picked and that no other filter refuses, in the order of names."""
+def judged(setting: Setting, counts: Sequence[Counts]) -> dict[Domains, Judgement]:
+    """Every cell, with so many clusters picked in the domains of each constraint."""
     topologies = setting.topologies
     steps = [topology.steps(count) for topology, count in zip(topologies, counts, strict=True)]
-    known: dict[tuple[int, ...], tuple[tuple[Step | None, ...], int, Topology | None]] = {}
-    found = []
-    for cluster, refused in enumerate(setting.refusals):
-        if refused or cluster in picked:
-            continue
-        domains = setting.domains(cluster)
-        if domains not in known:
-            own = _own_steps(steps, domains)
-            known[domains] = (own, *spread_score(topologies, own))
-        own, spread, refused_by = known[domains]
-        score = Score(spread, setting.affinity[cluster], int(cluster in former))
-        found.append(Candidate(cluster, score, own, refused_by))
+    found = {}
+    for domains in setting.cells:
+        own = tuple(
+            None if domain == OUTSIDE else each[domain]
+            for each, domain in zip(steps, domains, strict=True)
+        )
+        found[domains] = Judgement(own, *spread_score(topologies, own))
     return found
+
+
+def _candidate(
+    setting: Setting, cluster: int, judgement: Judgement, former: Collection[int]
+) -> Candidate:
+    score = Score(judgement.spread, setting.affinity[cluster], int(cluster in former))
+    return Candidate(cluster, score, judgement.steps, judgement.refused_by)

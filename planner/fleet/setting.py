@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,6 +14,9 @@ from planner.fleet.topology_spread import Topology, topologies
 from planner_models.fleet import Placement, PlacementPolicy
 from planner_models.fleet_binding import Binding, PolicySnapshot
 from planner_models.member_cluster import MemberCluster
+
+Domains = tuple[int, ...]
+"""One per constraint."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +87,18 @@ class Setting:
             if index in self.current or not self.refusals[index]
         )
 
-    def domains(self, cluster: int) -> tuple[int, ...]:
+    def domains(self, cluster: int) -> Domains:
         """The domain of a cluster under every constraint."""
         return tuple(topology.domain_of[cluster] for topology in self.topologies)
+
+    @cached_property
+    def cells(self) -> dict[Domains, tuple[int, ...]]:
+        """Clusters that Fleet may pick, by their domains: spread judges all in a cell alike."""
+        found: dict[Domains, list[int]] = defaultdict(list)
+        for cluster in self.candidates:
+            if cluster not in self.current:
+                found[self.domains(cluster)].append(cluster)
+        return {domains: tuple(members) for domains, members in sorted(found.items())}
 
     def names(self, places: Iterable[int]) -> tuple[str, ...]:
         """The names of clusters, in the order given."""

@@ -120,6 +120,13 @@ def skew(counts: Counts) -> int:
     return max(counts) - min(counts) if counts else 0
 
 
+def one_more_in(counts: Counts, domain: int) -> Counts:
+    """The counts after one more pick in the domain, or outside of all."""
+    if domain == OUTSIDE:
+        return counts
+    return (*counts[:domain], counts[domain] + 1, *counts[domain + 1 :])
+
+
 def one_more(counts: Counts, domain: int, max_skew: int) -> Step:
     """What one more cluster in the domain does, by Fleet's rule."""
     smallest, largest, count = min(counts), max(counts), counts[domain]
