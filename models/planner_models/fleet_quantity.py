@@ -96,7 +96,7 @@ def _float_of(number: int) -> float:
     try:
         return float(number)
     except OverflowError:
-        return math.copysign(math.inf, number)
+        return math.inf if number > 0 else -math.inf
 
 
 def _power_of_ten(exponent: int) -> float:

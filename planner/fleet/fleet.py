@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from planner.fleet.decision import decide
+from planner.fleet.decision import Decision, decide
 from planner.fleet.document import fleet_decision
 from planner.fleet.optimum import TIME_LIMIT
 from planner.fleet.setting import Setting, make_setting
@@ -26,19 +26,12 @@ def placements(inventory: Inventory) -> tuple[Placement, ...]:
 
 def setting_of(inventory: Inventory, placement: Placement, now: int | None = None) -> Setting:
     """A placement over the fleet of the input, with its own bindings and snapshots."""
-    if placement in inventory.cluster_placements:
-        return make_setting(
-            placement,
-            inventory.member_clusters,
-            inventory.cluster_bindings,
-            inventory.cluster_policy_snapshots,
-            now,
-        )
+    cluster_scoped = placement in inventory.cluster_placements
     return make_setting(
         placement,
         inventory.member_clusters,
-        inventory.resource_bindings,
-        inventory.policy_snapshots,
+        inventory.cluster_bindings if cluster_scoped else inventory.resource_bindings,
+        inventory.cluster_policy_snapshots if cluster_scoped else inventory.policy_snapshots,
         now,
     )
 
@@ -53,9 +46,10 @@ def decide_placements(
     found = []
     for placement in chosen:
         setting = setting_of(inventory, placement, now)
+        decision = decide(setting, time_limit)
         unlabelled = _unlabelled(inventory, placement)
-        notices = (*inventory.notices, *unlabelled, *_notices(setting))
-        found.append(fleet_decision(decide(setting, time_limit), notices))
+        notices = (*inventory.notices, *unlabelled, *_notices(setting), *_counted(decision))
+        found.append(fleet_decision(decision, notices))
     return tuple(found)
 
 
@@ -118,6 +112,17 @@ def _about_clusters(setting: Setting) -> Iterator[Notice]:
             f"{them} now"
         )
         yield Notice(code="staysPicked", text=text, objects=name_some(outdated))
+
+
+def _counted(decision: Decision) -> Iterator[Notice]:
+    """Fleet counts bindings, not clusters, and so may be content with too few."""
+    setting, picks = decision.setting, decision.picks
+    if setting.policy.placement_type == "PickN" and picks.found > len(picks.picked):
+        text = (
+            f"Fleet counts {picks.found} bindings on {counted(len(picks.picked), 'cluster')}: "
+            "some have more than one"
+        )
+        yield Notice(code="severalBindings", text=text, objects=(setting.placement.name,))
 
 
 def _splits_nothing(topology: Topology) -> Notice:

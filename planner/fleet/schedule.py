@@ -57,7 +57,8 @@ class Picks:
     @property
     def order(self) -> tuple[int, ...]:
         """What was picked before, by name, then what is added."""
-        return (*(each for each in self.picked if each not in self.added), *self.added)
+        added = self.added
+        return (*sorted(set(self.picked) - set(added)), *added)
 
 
 def schedule(setting: Setting) -> Picks:

@@ -273,3 +273,20 @@ def test_what_a_cluster_lacks_for_the_affinity_is_told_term_by_term() -> None:
             f"property {cpu} is 3500m, Ge 4 is asked; property {nodes} is not reported",
         )
     }
+
+
+def test_a_repair_of_several_constraints_names_all_their_fields() -> None:
+    members = [
+        member("elm", {"region": "east", "env": "prod"}),
+        member("oak", {"region": "east", "env": "prod"}),
+        member("fir", {"region": "west", "env": "test"}, spec=GPU),
+    ]
+    found = decided(pick_n(2, spread("region"), spread("env")), members)
+    (both,) = [each for each in found.repairs if len(each.fields) > 1]
+    assert both.text == "region, env: ScheduleAnyway"
+    assert both.field is None
+    assert both.fields == (
+        "spec.policy.topologySpreadConstraints[0].whenUnsatisfiable",
+        "spec.policy.topologySpreadConstraints[1].whenUnsatisfiable",
+    )
+    assert all(each.field == each.fields[0] for each in found.repairs if len(each.fields) == 1)

@@ -85,3 +85,10 @@ def test_an_input_without_policy_snapshots_is_told() -> None:
     )
     stored = snapshot(3, policy)
     assert notices(member("ash", status=agent()), placement(policy), bound, stored) == {}
+
+
+def test_a_cluster_with_two_bindings_is_told() -> None:
+    twice = binding("ash")
+    twice["metadata"]["name"] = "crp-ash-2"
+    found = notices(member("ash", status=agent()), placement(pick_n(2)), binding("ash"), twice)
+    assert found["severalBindings"][0].startswith("Fleet counts 2 bindings on 1 cluster")
