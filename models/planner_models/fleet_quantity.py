@@ -17,9 +17,11 @@ from typing import Annotated, NamedTuple
 
 from pydantic import PlainSerializer, PlainValidator
 
-from planner_models.quantity import INT64_MAX, parse_quantity
+from planner_models.quantity import INT64_MAX
 
-_PARTS = re.compile(r"([+-]?)([0-9]*)\.?([0-9]*)(.*)", re.DOTALL)
+_PATTERN = re.compile(
+    r"([+-]?)(?=\.?[0-9])([0-9]*)\.?([0-9]*)((?:[numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,18})?)"
+)
 _DECIMAL = {suffix: 3 * power for power, suffix in enumerate("num", start=-3)} | {
     suffix: 3 * power for power, suffix in enumerate(("", "k", "M", "G", "T", "P", "E"))
 }
@@ -29,6 +31,7 @@ _SHORT_DECIMAL = 18
 _SHORT_BINARY = 14
 """Digits up to which a text is taken as it is; every ten binary places count as three."""
 
+_MOST_PLACES = 10**6
 _LARGEST_POWER, _SMALLEST_POWER = 308, -323
 _POWERS_AT_ONCE = 32
 
@@ -56,8 +59,10 @@ class FleetQuantity(NamedTuple):
 @lru_cache(maxsize=1 << 14)
 def parse_fleet_quantity(text: str) -> FleetQuantity:
     """The quantity that Fleet reads from a text; ValueError where it reads none."""
-    parse_quantity(text)
-    sign, whole, fraction, suffix = _PARTS.fullmatch(text).groups()  # type: ignore[union-attr]
+    match = _PATTERN.fullmatch(text)
+    if match is None:
+        raise ValueError(f'"{text}" is not a quantity')
+    sign, whole, fraction, suffix = match.groups()
     whole = whole.lstrip("0") or "0"
     doublings = _BINARY.get(suffix)
     if doublings is None:
@@ -77,7 +82,10 @@ def parse_fleet_quantity(text: str) -> FleetQuantity:
 
 
 def _decimal_exponent(suffix: str) -> int:
-    return _DECIMAL[suffix] if suffix in _DECIMAL else int(suffix[1:])
+    """Kept within what any amount can have, so that the arithmetic stays small."""
+    if suffix in _DECIMAL:
+        return _DECIMAL[suffix]
+    return max(-_MOST_PLACES, min(int(suffix[1:]), _MOST_PLACES))
 
 
 def _in_nano(unscaled: int, exponent: int) -> tuple[int, int]:

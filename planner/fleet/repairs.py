@@ -15,6 +15,7 @@ from planner.fleet.optimum import measure
 from planner.fleet.proposals import PROPOSERS, Proposal
 from planner.fleet.schedule import Picks, schedule
 from planner.fleet.setting import Setting
+from planner.sources.errors import SourceError
 from planner_models.fleet_binding import Binding, BindingSpec
 from planner_models.meta import ObjectMeta
 
@@ -64,7 +65,9 @@ def _that_work(before: Setting, proposals: Iterable[Proposal]) -> Iterator[Trial
 def attempt(before: Setting, proposal: Proposal) -> Trial | None:
     """What Fleet then picks, if it is all that is wanted and no hard constraint is broken."""
     setting = proposal.after
-    picks = schedule(setting)
+    picks = _picks(setting)
+    if picks is None:
+        return None
     measures = measure(setting, picks.picked)
     if measures.clusters < setting.wanted or measures.excess:
         return None
@@ -84,5 +87,15 @@ def stays_when_undone(trial: Trial) -> bool:
         for name in names
     )
     undone = replace(before, bindings=Bindings(obsolete=made))
-    picked = schedule(undone).picked
-    return undone.names(picked) == names and not measure(undone, picked).excess
+    picks = _picks(undone)
+    if picks is None or undone.names(picks.picked) != names:
+        return False
+    return not measure(undone, picks.picked).excess
+
+
+def _picks(setting: Setting) -> Picks | None:
+    """What Fleet picks; a change on which its scheduler fails helps nobody."""
+    try:
+        return schedule(setting)
+    except SourceError:
+        return None

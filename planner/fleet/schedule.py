@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from planner.fleet import affinity, filters
-from planner.fleet.rounds import (
+from planner.fleet.binding_count import (
     BindingCount,
-    Round,
-    pick_rounds,
     require_binding_name,
     require_previous_state,
 )
+from planner.fleet.rounds import Round, pick_rounds
 from planner.fleet.setting import Setting
 from planner_models.fleet_binding import Binding
 

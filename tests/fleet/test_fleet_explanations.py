@@ -290,3 +290,11 @@ def test_a_repair_of_several_constraints_names_all_their_fields() -> None:
         "spec.policy.topologySpreadConstraints[1].whenUnsatisfiable",
     )
     assert all(each.field == each.fields[0] for each in found.repairs if len(each.fields) == 1)
+
+
+def test_a_change_on_which_fleet_fails_is_no_repair() -> None:
+    members = [member("yew"), member("a.b", spec=GPU)]
+    kinds = {each.kind for each in decided(pick_n(2), members).repairs}
+    assert kinds == {"addCluster", "fewerClusters"}
+    named = [member("yew"), member("ash", spec=GPU)]
+    assert "addToleration" in {each.kind for each in decided(pick_n(2), named).repairs}
