@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -92,15 +92,11 @@ def classify(
     stored = [each for each in snapshots if belongs(each, placement)]
     assumed = bool(own) and not stored
     snapshot = _newest_named(own) if assumed else snapshot_in_force(placement, stored)
-    fixed = placement.policy.placement_type == "PickFixed" and assumed
-    named = placement.policy.cluster_names if fixed else None
+    fixed = placement.policy.placement_type == "PickFixed"
+    named = placement.policy.cluster_names if fixed and assumed else None
     found: dict[str, list[Binding]] = {name: [] for name in CLASSES}
     for binding in own:
-        target = binding.spec.target_cluster
-        kind = _class_of(binding, members, snapshot)
-        # A policy that has never named the cluster can't have picked it.
-        outdated = kind in ("bound", "scheduled") and named is not None and target not in named
-        found["obsolete" if outdated else kind].append(binding)
+        found[_class_of(binding, members, snapshot, named)].append(binding)
     classes = {name: tuple(each) for name, each in found.items()}
     return Bindings(**classes, snapshot=snapshot, assumed=assumed)
 
@@ -110,8 +106,16 @@ def belongs(item: Binding | PolicySnapshot, placement: Placement) -> bool:
     return item.namespace == placement.namespace and item.parent == placement.name
 
 
-def _class_of(binding: Binding, members: dict[str, MemberCluster], snapshot: str) -> str:
-    """In the order in which Fleet asks."""
+def _class_of(
+    binding: Binding,
+    members: dict[str, MemberCluster],
+    snapshot: str,
+    named: Collection[str] | None,
+) -> str:
+    """In the order in which Fleet asks.
+
+    Where the snapshot is assumed, PickFixed tells more: it picks none but the `named` clusters.
+    """
     target = binding.spec.target_cluster
     if binding.metadata.deletion_timestamp is not None:
         return "deleting"
@@ -120,6 +124,8 @@ def _class_of(binding: Binding, members: dict[str, MemberCluster], snapshot: str
     if target not in members or members[target].leaving:
         return "dangling"
     if binding.spec.scheduling_policy_snapshot_name != snapshot:
+        return "obsolete"
+    if named is not None and target not in named:
         return "obsolete"
     return binding.spec.state.lower()
 

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from planner.fleet import affinity, filters
+from planner.fleet import affinity
 from planner.fleet.conflict import Conflict
 from planner.fleet.decision import Decision
+from planner.fleet.narrate import FILTER_WORDS
 from planner.fleet.setting import Setting
 from planner.fleet.words import NAMED, all_of, count_of, short_key
-
-CAUSES = {
-    affinity.NAME: "required affinity",
-    filters.ELIGIBILITY: "clusters that are not connected",
-    filters.NAMESPACES: "clusters without the namespace",
-    filters.TAINTS: "taints",
-}
 
 
 def headline(decision: Decision) -> str:
@@ -53,22 +47,19 @@ def _impossible(decision: Decision, name: str) -> str:
         return f"{name} wants {count_of(setting.wanted, 'cluster')}, and the fleet has {size}"
     most = decision.optimum.measures.clusters if decision.optimum else 0
     cause = all_of(_causes(setting, decision.conflict))
-    verb = "leave" if len(decision.conflict.rules) > 1 or _plural(decision.conflict) else "leaves"
+    first = decision.conflict.rules[0]
+    single = first.topology is not None or first.plugin == affinity.NAME
+    verb = "leaves" if single and len(decision.conflict.rules) == 1 else "leave"
     return f"{cause} {verb} {most} of the {setting.wanted} clusters that {name} wants"
 
 
 def _causes(setting: Setting, conflict: Conflict) -> list[str]:
     return [
-        CAUSES[rule.plugin]
+        FILTER_WORDS[rule.plugin].cause
         if rule.topology is None
         else f"{short_key(setting.topologies[rule.topology.index].key)} spread"
         for rule in conflict.rules
     ]
-
-
-def _plural(conflict: Conflict) -> bool:
-    plugin = conflict.rules[0].plugin
-    return plugin in (filters.ELIGIBILITY, filters.NAMESPACES, filters.TAINTS)
 
 
 def _fulfilled(decision: Decision, name: str) -> str:

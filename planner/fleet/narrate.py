@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from planner.fleet import affinity, filters
-from planner.fleet.conflict import KIND_OF, Conflict, Rule, allowed_by
+from planner.fleet.conflict import Conflict, Rule, allowed_by
 from planner.fleet.proposals import REQUIRED_AFFINITY
 from planner.fleet.rounds import Candidate, Round
 from planner.fleet.schedule import Picks
@@ -31,7 +32,23 @@ from planner.fleet.words import (
     some_of,
     spread_texts,
 )
-from planner_models.fleet_decision import FleetFact
+from planner_models.fleet_decision import FactKind, FleetFact
+
+
+class FilterWords(NamedTuple):
+    """What a filter is called as a fact and as a cause, and the field that decides about it."""
+
+    kind: FactKind
+    cause: str
+    field: str | None = None
+
+
+FILTER_WORDS = {
+    affinity.NAME: FilterWords("clusterAffinity", "required affinity", REQUIRED_AFFINITY),
+    filters.ELIGIBILITY: FilterWords("eligibility", "clusters that are not connected"),
+    filters.NAMESPACES: FilterWords("namespace", "clusters without the namespace"),
+    filters.TAINTS: FilterWords("taints", "taints", "spec.policy.tolerations"),
+}
 
 
 def kube_scheduler_would_accept(setting: Setting, last: Round) -> tuple[int, ...]:
@@ -153,13 +170,8 @@ def _fact(setting: Setting, rule: Rule, rules: Sequence[Rule]) -> FleetFact:
         text = _spread_text(setting, rule.topology, rules)
         field = rule.topology.field
         return FleetFact(kind="topologySpread", object=placement, field=field, text=text)
-    fields = {affinity.NAME: REQUIRED_AFFINITY, filters.TAINTS: "spec.policy.tolerations"}
-    return FleetFact(
-        kind=KIND_OF[rule.plugin],
-        object=placement,
-        field=fields.get(rule.plugin),
-        text=_filter_text(setting, rule.plugin),
-    )
+    words, text = FILTER_WORDS[rule.plugin], _filter_text(setting, rule.plugin)
+    return FleetFact(kind=words.kind, object=placement, field=words.field, text=text)
 
 
 def _spread_text(setting: Setting, topology: Topology, rules: Sequence[Rule]) -> str:
@@ -196,11 +208,9 @@ def _filter_text(setting: Setting, plugin: str) -> str:
             return f"{who} {has} a taint that is not tolerated{listed}: {_taints(setting)}."
         case filters.ELIGIBILITY:
             return f"{who} can't receive anything{listed}: {_common(refused)}."
-        case filters.NAMESPACES:
+        case _:
             lacks = "lacks" if len(names) == 1 else "lack"
             return f"{who} {lacks} the namespace{listed}."
-        case _:
-            return f"{plugin} refuses {who}{listed}."
 
 
 def _taints(setting: Setting) -> str:
