@@ -1,8 +1,8 @@
 """Fleet's placements: which member clusters receive a set of resources.
 
 Group `placement.kubernetes-fleet.io`. A ClusterResourcePlacement is cluster-scoped, a
-ResourcePlacement namespaced; their policies are the same. What Fleet's webhook refuses of a name or
-a policy is refused. The fields of a policy stand in the order of the API: its hash depends on that.
+ResourcePlacement namespaced; their policies are the same. What Fleet's webhook refuses is refused.
+The fields of a policy stand in the order of the API: its hash depends on that.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator, mod
 
 from planner_models.base import Count, FieldError, Int32, KubeModel
 from planner_models.fleet_quantity import FleetQuantity, PropertyQuantity
+from planner_models.fleet_rollout import RolloutStrategy
 from planner_models.labels import NAME_LIMIT, check_dns_subdomain, check_label_key
 from planner_models.member_cluster import CAPACITY_TYPES, RESOURCE_PREFIX
 from planner_models.meta import KubeObject
@@ -291,9 +292,10 @@ def _first_twice(items: Sequence[object]) -> int | None:
 
 
 class PlacementSpec(KubeModel):
-    """The policy; which resources are placed does not matter to the choice of clusters."""
+    """On which clusters and how; which resources are placed is not looked at."""
 
     policy: PlacementPolicy = PlacementPolicy.defaults()
+    strategy: RolloutStrategy = RolloutStrategy.defaults()
 
 
 class PlacementCondition(KubeModel):

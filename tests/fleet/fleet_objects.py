@@ -50,7 +50,7 @@ def placement(policy: Json | None = None, name: str = "crp", **changes: Any) -> 
         "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
         "kind": "ClusterResourcePlacement",
         "metadata": {"name": name},
-        "spec": {"resourceSelectors": ["..."]},
+        "spec": {"resourceSelectors": [{"group": "", "kind": "Namespace", "name": "work"}]},
     }
     if policy is not None:
         base["spec"]["policy"] = policy

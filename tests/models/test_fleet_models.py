@@ -231,6 +231,32 @@ def test_what_fleet_refuses_is_refused_with_its_field(
     assert message in found.message
 
 
+@pytest.mark.parametrize(
+    ("spec", "field"),
+    [
+        ({"strategy": {"type": "AtOnce"}}, "spec.strategy.type"),
+        (
+            {"strategy": {"type": "External", "rollingUpdate": {}}},
+            "spec.strategy.rollingUpdate",
+        ),
+        (
+            {"strategy": {"rollingUpdate": {"maxSurge": "many"}}},
+            "spec.strategy.rollingUpdate.maxSurge",
+        ),
+        (
+            {"strategy": {"rollingUpdate": {"unavailablePeriodSeconds": -1}}},
+            "spec.strategy.rollingUpdate.unavailablePeriodSeconds",
+        ),
+        (
+            {"strategy": {"applyStrategy": {"serverSideApplyConfig": {"force": True}}}},
+            "spec.strategy.applyStrategy.serverSideApplyConfig",
+        ),
+    ],
+)
+def test_strategies_that_fleet_refuses_are_refused(spec: Json, field: str) -> None:
+    assert refusal(placement(pick_n(1), spec=spec)).field == field
+
+
 def test_a_taint_with_another_effect_is_refused() -> None:
     found = refusal(member("ash", spec={"taints": [{"key": "gpu", "effect": "NoExecute"}]}))
     assert (found.object, found.field) == ("MemberCluster ash", "spec.taints[0].effect")
