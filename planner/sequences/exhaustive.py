@@ -125,11 +125,9 @@ class _AllSequences:
         position = {group: i for i, group in enumerate(groups)}
         self._cells = [(position[g], n) for g, n in problem.movable if g in position]
         self._moving = [len(pods) for (g, _), pods in problem.movable.items() if g in position]
-        self._waiting = [len(problem.waiting.get(group, ())) for group in groups]
-        self._all = list(self._waiting)
-        for (group, _), count in zip(self._cells, self._moving, strict=True):
-            self._all[group] += count
-        self._counted = self._all if problem.options.preempt else self._waiting
+        self._all = [pods_to_decide(problem, group) for group in groups]
+        waiting = [len(problem.waiting.get(group, ())) for group in groups]
+        self._counted = self._all if problem.options.preempt else waiting
         """How many pods of each group count as placed if all get a node."""
         self._weights = [weights.get(group, 1) for group in groups]
         self._may_be_lost = [problem.displaceable.get(group, 0) for group in groups]
