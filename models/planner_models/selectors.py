@@ -205,6 +205,11 @@ class NodeSelectorTerm(KubeModel):
         """Whether nothing is asked, so that no node matches."""
         return not self.match_expressions and not self.match_fields
 
+    @property
+    def unreadable(self) -> bool:
+        """Whether kube-scheduler can't read the term, which then matches no node."""
+        return any(requirement.unreadable for requirement in self.match_expressions)
+
     def matches(self, labels: Mapping[str, str], node_name: str) -> bool:
         """Whether the node of this name and these labels fulfils the term."""
         return (

@@ -48,4 +48,9 @@ def _requirement(part: str, text: str) -> NodeSelectorRequirement:
 
 
 def _made(key: str, operator: NodeOperator, values: tuple[str, ...]) -> NodeSelectorRequirement:
-    return NodeSelectorRequirement(key=key, operator=operator, values=values)
+    made = NodeSelectorRequirement(key=key, operator=operator, values=values)
+    if made.unreadable:
+        raise ValueError(
+            f'"{values[0]}" is not an integer, which a label selector compares {key} to'
+        )
+    return made
