@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from pydantic import BaseModel
-
 from planner.sources.errors import SourceError
 from planner_models.affinity import PREFERRED, REQUIRED, Affinity, PodAffinity, PodAffinityTerm
 from planner_models.labels import LabelKey
@@ -26,7 +24,7 @@ from planner_models.resources import (
 )
 from planner_models.selectors import LabelSelector, with_match_label_keys, with_mismatch_label_keys
 from planner_models.topology_spread import TopologySpreadConstraint
-from planner_models.workload import SYSTEM_PRIORITY_CLASSES, Controller, PriorityClass
+from planner_models.workload import SYSTEM_PRIORITY_CLASSES, PriorityClass
 
 
 @dataclass(frozen=True)
@@ -69,13 +67,6 @@ def shared_key(spec: PodSpec) -> SharedKey | None:
         for index, key in enumerate(keys):
             if key in selector.keys():  # noqa: SIM118  # a selector, not a mapping
                 return SharedKey(key, f"{field}[{index}]")
-    return None
-
-
-def template_shared_key(workload: BaseModel) -> SharedKey | None:
-    """The same for the template of a workload; other objects have none."""
-    if isinstance(workload, Controller):
-        return shared_key(workload.spec.template.spec)
     return None
 
 

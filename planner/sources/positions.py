@@ -13,6 +13,8 @@ from typing import Any
 
 from yaml import CSafeLoader, MappingNode, Node, ScalarNode, SequenceNode, YAMLError, compose_all
 
+from planner.sources.yaml_text import QuoteLoader, needs_quote_loader
+
 Part = str | int
 """A key of a mapping, or an index of a list."""
 
@@ -190,7 +192,10 @@ def _position(node: Node) -> Position:
 
 def yaml_trees(text: str) -> list[Tree]:
     """The documents of YAML; none of a text that is none."""
-    try:
-        return [_YamlTree(node) for node in compose_all(text, CSafeLoader) if node is not None]
-    except YAMLError:
-        return []
+    for loader in (CSafeLoader, QuoteLoader):
+        try:
+            return [_YamlTree(node) for node in compose_all(text, loader) if node is not None]
+        except YAMLError as error:
+            if not needs_quote_loader(error):
+                break
+    return []

@@ -108,7 +108,7 @@ def test_if_it_dies_the_file_is_read_once_more(
     copy = "import sys; sys.stdout.buffer.write(open(sys.argv[1], 'rb').read())"
     print_part = [sys.executable, "-c", copy, str(part)]
     monkeypatch.setattr(
-        dump_reader, "_start", lambda _: subprocess.Popen(print_part, stdout=subprocess.PIPE)
+        dump_reader, "_start", lambda *_: subprocess.Popen(print_part, stdout=subprocess.PIPE)
     )
     assert everything(file) == alone(file)
 

@@ -50,7 +50,5 @@ def _requirement(part: str, text: str) -> NodeSelectorRequirement:
 def _made(key: str, operator: NodeOperator, values: tuple[str, ...]) -> NodeSelectorRequirement:
     made = NodeSelectorRequirement(key=key, operator=operator, values=values)
     if made.unreadable:
-        raise ValueError(
-            f'"{values[0]}" is not an integer, which a label selector compares {key} to'
-        )
+        raise ValueError(f'"{values[0]}" in a label selector is not an integer')
     return made
