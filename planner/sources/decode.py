@@ -16,7 +16,7 @@ from planner.sources.dump_reader import PodRows
 from planner.sources.errors import SourceError
 from planner.sources.json_text import has_more, json_error, json_values
 from planner.sources.kinds import CLUSTER_SCOPED, UNNAMED, model_of, right_version
-from planner.sources.manifests import check_manifest
+from planner.sources.manifests import POD, TEMPLATE, check_manifest
 from planner.sources.names import GeneratedNames
 from planner.sources.objects import ObjectDecoder
 from planner.sources.pod_row import RowReader
@@ -218,7 +218,7 @@ class _Decoder:
         if not pod.name:
             pod = msgspec.structs.replace(pod, name=self._made_name("Pod", data, file))
         if not pod.stored:
-            check_manifest(bytes(data), file, _name_of(data, "Pod"), pod.spec, "spec")
+            check_manifest(bytes(data), file, _name_of(data, "Pod"), pod.spec, POD)
             self.found.files[id(pod)] = file
         return pod
 
@@ -237,7 +237,7 @@ class _Decoder:
         if not found.metadata.uid:
             spec = found.spec.template.spec if isinstance(found, Controller) else None
             name = _name_of(data, kind, namespaced=namespaced)
-            check_manifest(bytes(data), file, name, spec, "spec.template.spec")
+            check_manifest(bytes(data), file, name, spec, TEMPLATE)
         known: BaseModel = found
         return known
 

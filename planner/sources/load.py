@@ -290,6 +290,8 @@ class _Loading:
     def _note_refused(self) -> None:
         refused = self._decoded.refused
         if refused:
-            text = f"{counted(len(refused), 'object')} can't be used and left out (--skip-invalid)"
+            verb = "is" if len(refused) == 1 else "are"
+            objects = counted(len(refused), "object")
+            text = f"{objects} can't be used and {verb} left out (--skip-invalid)"
             names = name_some(map(str, refused))
             self._notices.append(Notice(code="invalid", text=text, objects=names))

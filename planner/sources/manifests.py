@@ -17,17 +17,26 @@ from planner_models.pod import PodSpec
 Path = list[str | int]
 
 
+POD = "spec"
+TEMPLATE = "spec.template.spec"
+"""Where the spec of a pod stands."""
+
+
 def check_manifest(data: bytes, file: str, name: str, spec: PodSpec | None, prefix: str) -> None:
-    """Raise if a new object would be refused; `spec` is its pod's, and stands at `prefix`."""
+    """Raise if a new object would be refused; `spec` is its pod's, and stands at `prefix`.
+
+    A pod without containers is let through, to be named in a notice: such sketches of pods are good
+    enough to plan with. A workload without them is most often a part of one.
+    """
     path = _repeated_key(data)
     if path is not None:
         message = f'the key "{short(str(path[-1]))}" is set twice'
         raise SourceError(message, file=file, object=name, field=field_path(path))
     if spec is None:
         return
-    if not spec.containers:
+    if prefix == TEMPLATE and not spec.containers:
         raise SourceError(
-            "it has no containers",
+            "it has no containers, so it seems to be a kustomize patch",
             file=file,
             object=name,
             field=f"{prefix}.containers",
@@ -42,10 +51,9 @@ def _repeated_key(text: bytes) -> Path | None:
     """The path to the first key that a JSON object sets twice: msgspec would take the last one.
 
     The API server's strict validation refuses it, in JSON as in YAML. What msgspec passes over need
-    not be UTF-8 or free of control characters; that is nothing to stop at.
+    not be UTF-8; that is nothing to stop at.
     """
-    readable = text.decode("utf-8", "replace")
-    return _path_in(_DECODER.decode(readable))
+    return _path_in(_DECODER.decode(text.decode("utf-8", "replace")))
 
 
 class _Repeated:
@@ -77,6 +85,4 @@ def _path_in(value: Any) -> Path | None:
     return None
 
 
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_checked, parse_int=str, parse_float=str, strict=False
-)
+_DECODER = json.JSONDecoder(object_pairs_hook=_checked, parse_int=str, parse_float=str)

@@ -10,9 +10,7 @@ from planner.sources.input_text import kubectl_into
 _TABLE = re.compile(rb"\s*(?:NAMESPACE +)?NAME +[A-Z]")
 _ACTION = re.compile(rb"\{\{-?\s*(?:[.$(]|/\*|[A-Za-z]+\b(?!\s*:))[^\n]*")
 
-PATCH_HELP = (
-    "it seems to be a kustomize patch: kubectl kustomize DIR | planner ... -f - reads the result"
-)
+PATCH_HELP = "kubectl kustomize DIR | planner ... -f - reads the result"
 
 
 def kubectl_table(file: str, text: bytes) -> SourceError | None:

@@ -28,7 +28,8 @@ LIST = json.dumps(
 
 
 def read(*paths: Path | str, stdin: bytes = b"") -> list[RawDocument]:
-    return list(read_paths([str(path) for path in paths], io.BytesIO(stdin)))
+    found = read_paths([str(path) for path in paths], io.BytesIO(stdin))
+    return [document for document in found if isinstance(document, RawDocument)]
 
 
 def values(*paths: Path | str, stdin: bytes = b"") -> list[Any]:
