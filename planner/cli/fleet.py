@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.errors import UsageError, quiet_when_nobody_reads
+from planner.cli.errors import UsageError, quiet_when_nobody_reads, warn_of_skipped
 from planner.cli.input import input_paths
 from planner.cli.options import (
     MAX_INPUT_TEXT,
@@ -92,6 +92,7 @@ def fleet(  # noqa: PLR0913, PLR0917 - the options of the command
     at = _seconds(now)
     session = session_of(context)
     inventory = api.load_fleet(paths, options=session.reading)
+    warn_of_skipped(inventory.notices)
     session.tell(f"read {len(inventory.member_clusters)} member clusters")
     require_fleet(inventory)
     chosen = find_placements(inventory, targets or (), namespace)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from planner.cli.errors import UsageError
+from planner.cli.errors import UsageError, warn_of_skipped
 from planner.cli.session import session_of
 from planner.sources.errors import SourceError
 from planner.sources.example import example_file
@@ -26,6 +26,7 @@ def read_cluster(context: typer.Context, paths: Sequence[str]) -> tuple[Inventor
 
     session = session_of(context)
     inventory = load_paths(paths, options=session.reading)
+    warn_of_skipped(inventory.notices)
     cluster = build_cluster(inventory)
     session.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
     return inventory, cluster

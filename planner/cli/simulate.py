@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.errors import quiet_when_nobody_reads
+from planner.cli.errors import quiet_when_nobody_reads, warn_of_skipped
 from planner.cli.input import input_paths, read_cluster, require_nodes
 from planner.cli.options import (
     MAX_INPUT_TEXT,
@@ -166,6 +166,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of the command
     else:
         documents.extend(read_paths(paths, sys.stdin.buffer, session.reading))
         inventory = load_documents(documents, session.reading)
+        warn_of_skipped(inventory.notices)
         cluster = build_cluster(inventory)
     require_nodes(cluster)
     profiles = read_profiles(inventory, scheduler_config, ignored or ())

@@ -20,7 +20,7 @@ from planner.sources.errors import SourceError
 from planner.sources.input_text import STDIN, read_text
 from planner.sources.inventory import Inventory, counted, name_some
 from planner.sources.kinds import CLUSTER_SCOPED, FLEET
-from planner.sources.options import DEFAULTS, ReadOptions
+from planner.sources.options import DEFAULTS, SKIPPED, ReadOptions
 from planner.sources.read import Document, documents_of
 from planner.sources.synthesise import Workloads, missing_pods
 from planner_models.limit_range import LimitRange
@@ -71,11 +71,6 @@ def load_paths(
             return load_documents(documents, options)
     except UnevenDumpError:
         return load_documents(documents_of(paths, piped, options), options)
-    except MemoryError as error:
-        raise SourceError(
-            "there is not enough memory for the input",
-            help="--max-input SIZE makes planner stop before that",
-        ) from error
 
 
 def _in_pieces(
@@ -294,4 +289,4 @@ class _Loading:
             objects = counted(len(refused), "object")
             text = f"{objects} can't be used and {verb} left out (--skip-invalid)"
             names = name_some(map(str, refused))
-            self._notices.append(Notice(code="invalid", text=text, objects=names))
+            self._notices.append(Notice(code=SKIPPED, text=text, objects=names))

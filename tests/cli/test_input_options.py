@@ -36,6 +36,10 @@ def test_an_object_that_cannot_be_used_is_skipped_on_request_only(
     assert app.main([command, "-f", file]) == 1
     assert '"high": a whole number is expected' in capsys.readouterr().err
     assert app.main([command, "-f", file, "--skip-invalid"]) == 0
+    assert capsys.readouterr().err == (
+        'warning: left out: "high": a whole number is expected '
+        f"({file}: Pod default/broken spec.priority)\n"
+    )
 
 
 def test_a_notice_names_everything_that_was_skipped(
