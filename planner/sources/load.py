@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from planner.sources.admission import Admission
 from planner.sources.decode import Decoded, decode_documents
+from planner.sources.defaulting import with_default_class
 from planner.sources.dump import Piece, UnevenDumpError
 from planner.sources.dump_reader import PodRows, read_dump
 from planner.sources.errors import SourceError
@@ -129,6 +130,7 @@ class _Loading:
             replication_controllers=self._kind(ReplicationController),
         )
         claims = self._kind(PersistentVolumeClaim)
+        storage_classes = self._kind(StorageClass)
         made = missing_pods(workloads, pods, nodes, claims)
         replicas = tuple(admission.replicas(made.pods))
         pods.extend(replicas)
@@ -151,8 +153,8 @@ class _Loading:
             priority_classes=tuple(classes.values()),
             budgets=self._kind(PodDisruptionBudget),
             persistent_volumes=self._kind(PersistentVolume),
-            claims=(*claims, *made.claims),
-            storage_classes=self._kind(StorageClass),
+            claims=with_default_class((*claims, *made.claims), storage_classes),
+            storage_classes=storage_classes,
             csi_nodes=self._kind(CSINode),
             csi_drivers=self._kind(CSIDriver),
             storage_capacities=self._kind(CSIStorageCapacity),
