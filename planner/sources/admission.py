@@ -51,7 +51,7 @@ class Admission:
 
     def refusal(self, pod: Pod) -> Refusal | None:
         """Why a stored pod would not even be created; one that has a node is there."""
-        if pod.node_name or id(pod.spec) in self._stored or not self._ranger.covers(pod.namespace):
+        if pod.node_name or id(pod.spec) in self._stored or not self._limits(pod):
             return None
         return self._ranger.refusal(pod.namespace, pod.spec)
 
@@ -67,7 +67,7 @@ class Admission:
     def _spec(self, pod: Pod) -> PodSpec:
         """Defaulted specs are shared by replicas, as stored ones are."""
         values = tuple((k, pod.labels[k]) for k in label_keys(pod.spec) if k in pod.labels)
-        namespace = pod.namespace if self._ranger.covers(pod.namespace) else ""
+        namespace = pod.namespace if self._limits(pod) else ""
         key = (id(pod.spec), namespace, values)
         if key not in self._specs:
             own = with_priority(default_spec(pod.spec, pod.labels), self._classes)
@@ -77,6 +77,11 @@ class Admission:
         if limited:
             self._limited.append(pod.key)
         return spec
+
+    def _limits(self, pod: Pod) -> bool:
+        """Whether LimitRanges are still to come: a status tells of a pod that was admitted."""
+        new = pod.phase == "Pending" and not pod.condition_kinds
+        return new and self._ranger.covers(pod.namespace)
 
     def notices(self) -> Iterator[Notice]:
         """What a user may want to know about it."""

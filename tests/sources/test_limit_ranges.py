@@ -152,6 +152,12 @@ def test_replicas_that_admission_refuses_are_not_made_and_named() -> None:
     assert codes(found) == {"refusedByLimitRange": ("Job default/once",)}
 
 
+def test_a_pod_with_a_status_was_admitted_though_its_uid_is_gone() -> None:
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+    known = {**manifest("p", spec=asking()), "status": {"conditions": [condition]}}
+    assert inventory_of(container(default={"cpu": "1"}), known).pods[0].spec.requests == {}
+
+
 def test_a_pod_that_runs_was_admitted() -> None:
     running = manifest("p", spec={**asking(limits={"cpu": "2"}), "nodeName": "n1"})
     assert len(inventory_of(container(max={"cpu": "1"}), running).pods) == 1
