@@ -6,6 +6,8 @@ import sys
 import time
 from dataclasses import dataclass, field
 
+import typer
+
 
 @dataclass
 class Session:
@@ -19,3 +21,8 @@ class Session:
         if self.verbose:
             seconds = time.perf_counter() - self.started
             sys.stderr.write(f"{text} ({seconds:.2f} s)\n")
+
+
+def session_of(context: typer.Context) -> Session:
+    """The session that the command runs in."""
+    return context.obj if isinstance(context.obj, Session) else Session()

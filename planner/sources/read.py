@@ -15,7 +15,7 @@ import msgspec
 from planner.sources.errors import SourceError
 from planner.sources.json_text import is_truncated, json_error, unsplit
 
-__all__ = ["STDIN", "RawDocument", "file_texts", "json_error", "read_paths"]
+__all__ = ["STDIN", "RawDocument", "documents_in", "file_texts", "json_error", "read_paths"]
 
 STDIN = "<stdin>"
 """What stdin is called in messages; on the command line it is `-`."""
@@ -48,12 +48,12 @@ def read_paths(paths: Sequence[str], stdin: BinaryIO) -> Iterator[RawDocument]:
     """
     for path in paths:
         if path == "-":
-            yield from _named(STDIN, stdin.read())
+            yield from documents_in(STDIN, stdin.read())
         elif Path(path).is_dir():
             for file in _files_below(path):
                 yield from _documents(str(file), _bytes_of(str(file)))
         else:
-            yield from _named(path, _bytes_of(path))
+            yield from documents_in(path, _bytes_of(path))
 
 
 def file_texts(paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
@@ -68,7 +68,8 @@ def file_texts(paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
                 yield str(file), _text_of(str(file), _bytes_of(str(file)))
 
 
-def _named(file: str, data: bytes) -> Iterator[RawDocument]:
+def documents_in(file: str, data: bytes) -> Iterator[RawDocument]:
+    """Every document of one text; `file` is what it is called in messages."""
     empty = True
     for document in _documents(file, data):
         empty = False

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from planner import __version__
+from planner.api.names import require_nodes
 from planner.cli import app
-from planner.cli.errors import UsageError
-from planner.cli.input import input_paths, require_nodes
+from planner.cli.input import input_paths
 from planner.cluster import build_cluster
+from planner.errors import UsageError
 from planner.examples import example_path
 from planner.sources.errors import SourceError
 from planner.sources.inventory import Inventory

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from planner import api
+from planner.fleet.fleet import decide_placements, placements
 from tests.fleet.fleet_objects import GPU, agent, binding, member, pick_n, placement, spread
 from tests.objects import Json, inventory_of
 
 
 def notices(*objects: Json) -> dict[str, tuple[str, tuple[str, ...]]]:
-    (decision,) = api.fleet(inventory_of(*objects))
+    inventory = inventory_of(*objects)
+    (decision,) = decide_placements(inventory, placements(inventory))
     return {each.code: (each.text, each.objects) for each in decision.notices}
 
 

@@ -1,0 +1,106 @@
+"""From what a user has, paths or open files, to a Cluster or a Fleet."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
+
+from planner.errors import UsageError
+
+if TYPE_CHECKING:
+    from planner.api.cluster import Cluster
+    from planner.api.fleet import Fleet
+    from planner.sources.inventory import Inventory
+    from planner.sources.read import RawDocument
+
+Source: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
+"""A file, a directory, `-` for standard input, or an open file."""
+
+
+def load(
+    source: Source | Iterable[Source] = (),
+    *,
+    example: str | None = None,
+    keep_objects: bool = False,
+) -> Cluster:
+    """The cluster in files, directories or open files, in the order given.
+
+    YAML with several documents, JSON, Lists and gzip, as `kubectl get -o` writes them. `example`
+    names a cluster that ships with planner. `keep_objects` keeps the objects as they came, so that
+    `Cluster.write` can write them again.
+    """
+    from planner.api.cluster import Cluster
+    from planner.cluster import build_cluster
+
+    read = _read(source, example, keep_objects=keep_objects)
+    return Cluster(build_cluster(read.inventory), read.inventory, read.paths, read.objects)
+
+
+def load_fleet(source: Source | Iterable[Source] = (), *, example: str | None = None) -> Fleet:
+    """Member clusters, placements and bindings, from the same kinds of sources."""
+    from planner.api.fleet import Fleet
+
+    read = _read(source, example)
+    return Fleet(read.inventory, read.paths)
+
+
+@dataclass(frozen=True)
+class _Read:
+    inventory: Inventory
+    paths: tuple[str, ...]
+    """The files that the user named, in which errors and findings have their lines."""
+    objects: tuple[RawDocument, ...] | None
+
+
+def _read(
+    source: Source | Iterable[Source], example: str | None, *, keep_objects: bool = False
+) -> _Read:
+    from planner.sources.example import example_file
+    from planner.sources.load import load_documents, load_paths
+
+    given = list(_sources(source))
+    named = tuple(each for each in given if isinstance(each, str))
+    if example is not None:
+        given.append(example_file(example))
+    if not given:
+        raise UsageError(
+            "there is nothing to load", help="give a path, an open file, or `example=NAME`"
+        )
+    paths = [each for each in given if isinstance(each, str)]
+    if len(paths) == len(given) and not keep_objects:
+        return _Read(load_paths(paths), named, None)
+    objects = tuple(_documents(given))
+    return _Read(load_documents(objects), named, objects if keep_objects else None)
+
+
+def _sources(source: Source | Iterable[Source]) -> Iterator[str | IO[Any]]:
+    """Paths as text; whatever has a `read` is an open file."""
+    if isinstance(source, str | os.PathLike):
+        yield os.fspath(source)
+    elif hasattr(source, "read"):
+        yield cast("IO[Any]", source)
+    elif isinstance(source, Iterable):
+        for each in source:
+            yield from _sources(each)
+    else:
+        raise UsageError(
+            f"can't load {type(source).__name__} objects", help="give a path or an open file"
+        )
+
+
+def _documents(sources: Iterable[str | IO[Any]]) -> Iterator[RawDocument]:
+    from planner.sources.read import documents_in, read_paths
+
+    for each in sources:
+        if isinstance(each, str):
+            yield from read_paths([each], sys.stdin.buffer)
+        else:
+            data = each.read()
+            name = getattr(each, "name", None)
+            yield from documents_in(
+                name if isinstance(name, str) else "<open file>",
+                data.encode() if isinstance(data, str) else data,
+            )
