@@ -337,9 +337,7 @@ class Cluster:
             document = make_eviction_plan(
                 self.snapshot, options, profile, policies=policies, progress=progress
             )
-        found = EvictionPlan.of(document, self._origin("evict"))
-        found._profile = profile
-        return found
+        return EvictionPlan.of(document, self._origin("evict"))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """The objects as they were read, with pods where they are now, as JSON for kubectl."""

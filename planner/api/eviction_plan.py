@@ -6,8 +6,6 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from pydantic import PrivateAttr
-
 from planner.api.answers import Answer
 from planner.api.names import meant
 from planner.errors import UsageError
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     from planner.evictions.goals import Goal
     from planner.report.emit import Texts
     from planner.report.html.view import Page
-    from planner.scheduler.profile import Profile
     from planner.sources.inventory import Inventory
     from planner_models.descheduler_policy import DeschedulerPolicy
 
@@ -34,7 +31,6 @@ class EvictionPlan(evictions.EvictionPlan, Answer):
     _columns: ClassVar[tuple[str, ...]] = (
         *("wave", "pod", "workload", "node", "expected_nodes", "rule", "reason"),
     )
-    _profile: Profile = PrivateAttr()
 
     def only_wave(self, number: int) -> EvictionPlan:
         """The part of the plan that is one wave, counted from 1."""
@@ -44,9 +40,7 @@ class EvictionPlan(evictions.EvictionPlan, Answer):
             "evictions": tuple(each for each in self.evictions if each.wave == number),
             "waves": tuple(each for each in self.waves if each.number == number),
         }
-        part = EvictionPlan.of(self._document.model_copy(update=changes), self._origin)
-        part._profile = self._profile
-        return part
+        return EvictionPlan.of(self._document.model_copy(update=changes), self._origin)
 
     def to_script(self) -> str:
         """A shell script that evicts the pods, wave by wave."""
@@ -72,7 +66,7 @@ class EvictionPlan(evictions.EvictionPlan, Answer):
     def _page(self) -> Page:
         from planner.report.html.evict_page import evict_page
 
-        return evict_page(self._snapshot, self, self._profile)
+        return evict_page(self._snapshot, self)
 
     def _rows(self) -> Sequence[Document]:
         return self.evictions

@@ -36,8 +36,8 @@ def planned(cluster: Cluster, *, rebalance: bool = True) -> Plan:
 
 
 def evicted(cluster: Cluster) -> Page:
-    profile = default_profile()
-    return evict_page(cluster, make_eviction_plan(cluster, EvictOptions(), profile), profile)
+    plan = make_eviction_plan(cluster, EvictOptions(), default_profile())
+    return evict_page(cluster, plan)
 
 
 def simulated(cluster: Cluster) -> Page:
