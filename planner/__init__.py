@@ -16,18 +16,20 @@ from typing import TYPE_CHECKING
 from planner.version import __version__
 
 if TYPE_CHECKING:
+    from planner.api.answers import Answer
     from planner.api.cluster import Cluster
     from planner.api.diagnosis import Diagnosis
     from planner.api.eviction_plan import EvictionPlan
     from planner.api.fleet import Fleet, FleetDecision, FleetDecisionList
     from planner.api.inspection import Inspection
-    from planner.api.load import load, load_fleet
+    from planner.api.load import Source, load, load_fleet
     from planner.api.plan import Plan
     from planner.api.simulation import Simulation
     from planner.errors import PlannerError, UsageError
     from planner.solver.progress import Progress
 else:
     _PLACES = {
+        "Answer": "api.answers",
         "Cluster": "api.cluster",
         "Diagnosis": "api.diagnosis",
         "EvictionPlan": "api.eviction_plan",
@@ -39,6 +41,7 @@ else:
         "PlannerError": "errors",
         "Progress": "solver.progress",
         "Simulation": "api.simulation",
+        "Source": "api.load",
         "UsageError": "errors",
         "load": "api.load",
         "load_fleet": "api.load",
@@ -56,6 +59,7 @@ else:
 
 
 __all__ = [
+    "Answer",
     "Cluster",
     "Diagnosis",
     "EvictionPlan",
@@ -67,6 +71,7 @@ __all__ = [
     "PlannerError",
     "Progress",
     "Simulation",
+    "Source",
     "UsageError",
     "__version__",
     "load",
