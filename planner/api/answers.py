@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TextIO, cast
 
 from pydantic import PrivateAttr
@@ -96,6 +95,8 @@ class Answer(Document):
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
+        from html import escape
+
         return f"<pre>{escape(self.to_text())}</pre>"
 
     @property

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import TYPE_CHECKING, Literal
 
 from planner.api.names import (
@@ -64,6 +63,8 @@ class Cluster:
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
+        from html import escape
+
         snapshot = self.snapshot
         kinds = sorted({ref.kind for ref in snapshot.workloads})
         counts = {"nodes": len(snapshot.nodes), "pods": len(snapshot.pods)}

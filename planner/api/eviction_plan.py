@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from planner.api.answers import Answer
 from planner.api.names import meant
+from planner.api.settings import SettingKind
 from planner.errors import UsageError
 from planner.sources.errors import SourceError
 from planner_models import evictions
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 Policy: TypeAlias = "str | os.PathLike[str] | DeschedulerPolicy | None"
 """A DeschedulerPolicy, or its file; None takes the one of the input, if it has any."""
+
+POLICY = SettingKind("DeschedulerPolicy", "descheduler/v1alpha2", "descheduler policies", "policy")
 
 
 class EvictionPlan(evictions.EvictionPlan, Answer):
@@ -116,22 +119,4 @@ def priority_of(snapshot: Snapshot, given: int | str | None) -> int | None:
 
 def policy_of(inventory: Inventory, policy: Policy) -> DeschedulerPolicy | None:
     """The policy that was given, or the one in the input."""
-    from planner.sources.load import load_paths
-
-    if policy is None:
-        found = inventory.descheduler_policies
-    elif isinstance(policy, str | os.PathLike):
-        found = load_paths([os.fspath(policy)]).descheduler_policies
-        if not found:
-            raise SourceError(
-                f"{os.fspath(policy)} holds no DeschedulerPolicy",
-                help="apiVersion: descheduler/v1alpha2, kind: DeschedulerPolicy",
-            )
-    else:
-        return policy
-    if len(found) > 1:
-        raise SourceError(
-            f"the input holds {len(found)} descheduler policies",
-            help="`policy=FILE` names the one to use",
-        )
-    return found[0] if found else None
+    return POLICY.find(policy, inventory, lambda each: each.descheduler_policies)

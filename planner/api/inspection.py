@@ -33,9 +33,12 @@ class Inspection(inspection.Inspection, Answer):
 
     def _texts(self) -> Texts[Any]:
         from planner.report.tables import inspect_table
+
+        if not self._as_map:
+            return inspect_table
         from planner.report.tables.cluster_map import MapTexts
 
-        return MapTexts(self._snapshot) if self._as_map else inspect_table
+        return MapTexts(self._snapshot)
 
     def _page(self) -> Page:
         from planner.report.html.inspect_page import inspect_page

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from planner.api.settings import SettingKind
 from planner.sources.errors import SourceError
 
 if TYPE_CHECKING:
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
 
 Configuration: TypeAlias = "str | os.PathLike[str] | KubeSchedulerConfiguration | None"
 """A KubeSchedulerConfiguration, or its file; None takes the one of the input, if it has any."""
-KIND = "KubeSchedulerConfiguration"
+CONFIGURATION = SettingKind(
+    "KubeSchedulerConfiguration",
+    "kubescheduler.config.k8s.io/v1",
+    "scheduler configurations",
+    "scheduler",
+)
 
 
 def profiles_of(
@@ -87,31 +93,13 @@ def scheduler_of(cluster: Cluster, pods: Sequence[int], profiles: Sequence[Profi
 
 
 def _place(scheduler: Configuration) -> str:
-    return os.fspath(scheduler) if isinstance(scheduler, str | os.PathLike) else KIND
+    return os.fspath(scheduler) if isinstance(scheduler, str | os.PathLike) else CONFIGURATION.name
 
 
 def _configuration(
     inventory: Inventory, scheduler: Configuration
 ) -> KubeSchedulerConfiguration | None:
-    from planner.sources.load import load_paths
-
-    if scheduler is None:
-        found = inventory.scheduler_configs
-    elif isinstance(scheduler, str | os.PathLike):
-        found = load_paths([os.fspath(scheduler)]).scheduler_configs
-        if not found:
-            raise SourceError(
-                f"{os.fspath(scheduler)} holds no {KIND}",
-                help=f"apiVersion: kubescheduler.config.k8s.io/v1, kind: {KIND}",
-            )
-    else:
-        return scheduler
-    if len(found) > 1:
-        raise SourceError(
-            f"the input holds {len(found)} scheduler configurations",
-            help="`scheduler=FILE` names the one to use",
-        )
-    return found[0] if found else None
+    return CONFIGURATION.find(scheduler, inventory, lambda each: each.scheduler_configs)
 
 
 def _refused(error: UnsupportedConfigurationError, place: str) -> SourceError:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -112,27 +113,19 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
     if all_pending and targets:
         raise UsageError("--all-pending goes without names")
     cluster = read_cluster(context, filenames, example)
-    if targets:
-        found = cluster.explain(
-            *targets,
-            namespace=namespace,
-            allow_bare_pods=allow_bare_pods,
-            costs=costs,
-            states=states,
-            cells=cells,
-            scheduler=scheduler_config,
-            ignored_plugins=ignored or (),
-        )
-    else:
-        found = cluster.explain_pending(
-            brief=report is None and output in ROWS,
-            allow_bare_pods=allow_bare_pods,
-            costs=costs,
-            states=states,
-            cells=cells,
-            scheduler=scheduler_config,
-            ignored_plugins=ignored or (),
-        )
+    ask: Callable[..., Diagnosis] = (
+        partial(cluster.explain, *targets, namespace=namespace)
+        if targets
+        else partial(cluster.explain_pending, brief=report is None and output in ROWS)
+    )
+    found = ask(
+        allow_bare_pods=allow_bare_pods,
+        costs=costs,
+        states=states,
+        cells=cells,
+        scheduler=scheduler_config,
+        ignored_plugins=ignored or (),
+    )
     show(found, output, report)
     return _exit_code(found)
 
