@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TextIO, cast
 
 from pydantic import PrivateAttr
@@ -37,6 +37,12 @@ class Answer(Document):
         answer = cast("Self", cls.model_construct(document.model_fields_set, **fields))
         answer._document, answer._origin = document, origin
         return answer
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with other values for some fields, which are what it shows, too."""
+        copy = super().model_copy(update=update, deep=deep)
+        copy._document = self._document.model_copy(update=update, deep=deep)
+        return copy
 
     def to_json(self) -> str:
         """The whole document, as `-o json` writes it; `planner schema` has its JSON Schema."""

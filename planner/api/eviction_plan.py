@@ -39,11 +39,12 @@ class EvictionPlan(evictions.EvictionPlan, Answer):
         """The part of the plan that is one wave, counted from 1."""
         if not 1 <= number <= len(self.waves):
             raise UsageError(f"`wave={number}`: the plan has {len(self.waves)}")
-        changes = {
-            "evictions": tuple(each for each in self.evictions if each.wave == number),
-            "waves": tuple(each for each in self.waves if each.number == number),
-        }
-        return EvictionPlan.of(self._document.model_copy(update=changes), self._origin)
+        return self.model_copy(
+            update={
+                "evictions": tuple(each for each in self.evictions if each.wave == number),
+                "waves": tuple(each for each in self.waves if each.number == number),
+            }
+        )
 
     def to_script(self) -> str:
         """A shell script that evicts the pods, wave by wave."""

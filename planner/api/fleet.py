@@ -59,7 +59,8 @@ class Fleet:
         require_fleet(self.inventory)
         chosen = find_placements(self.inventory, placements, namespace)
         found = fleets.decide_placements(self.inventory, chosen, at, time_limit)
-        return FleetDecisionList.of_fleet(fleet_decision.FleetDecisionList(items=found), self)
+        every = fleet_decision.FleetDecisionList.model_construct(items=found)
+        return FleetDecisionList.of_fleet(every, self)
 
 
 class _FleetAnswer(Answer):

@@ -196,6 +196,12 @@ def test_an_answer_is_the_document_that_it_shows(plan: planner.Plan) -> None:
     assert Plan.model_validate_json(plan.to_json()).placements == plan.placements
 
 
+def test_a_changed_copy_shows_the_change(plan: planner.Plan) -> None:
+    copy = plan.model_copy(update={"status": "feasible"})
+    assert json.loads(copy.to_json())["status"] == "feasible"
+    assert json.loads(plan.to_json())["status"] == "optimal"
+
+
 def test_a_table_has_a_row_for_each_placement(plan: planner.Plan) -> None:
     table = plan.to_dataframe()
     assert list(table["pod"]) == [placement.pod for placement in plan.placements]
