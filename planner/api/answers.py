@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TextIO, cast
 from pydantic import PrivateAttr
 from pydantic.alias_generators import to_camel
 
-from planner.api.names import one_of
+from planner.api.arguments import one_of
 from planner.errors import UsageError
 from planner.report.text.formats import Output
 from planner_models.base import Document

@@ -11,15 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from planner.api.names import (
-    find_node,
-    find_pods,
-    find_running,
-    one_of,
-    require_at_least,
-    require_nodes,
-    require_time,
-)
+from planner.api.arguments import one_of, require_at_least, require_time
+from planner.api.names import find_node, find_pods, find_running, require_nodes
 from planner.errors import UsageError
 from planner.report.emit import Origin
 

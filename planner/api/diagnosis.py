@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from planner.api.answers import Answer
-from planner.api.names import meant, require_at_least
+from planner.api.arguments import meant, require_at_least
 from planner.errors import UsageError
 from planner_models import diagnosis
 from planner_models.base import Document

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from planner.api.answers import Answer
-from planner.api.names import meant
+from planner.api.arguments import meant
 from planner.api.settings import SettingKind
 from planner.errors import UsageError
 from planner.sources.errors import SourceError

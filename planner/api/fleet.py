@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from pydantic import PrivateAttr
 
 from planner.api.answers import Answer
+from planner.api.arguments import require_time
 from planner.api.placements import find_placements, require_fleet
 from planner.errors import UsageError
 from planner.report.emit import Origin
@@ -55,6 +56,7 @@ class Fleet:
         """
         from planner.fleet import fleet as fleets
 
+        require_time(time_limit)
         at = _seconds(now)
         require_fleet(self.inventory)
         chosen = find_placements(self.inventory, placements, namespace)

@@ -1,10 +1,11 @@
-"""Names in the place of indexes: `web-1`, `pod/web-1`, `deploy/web`, a node, one of some words."""
+"""Nodes, pods and workloads as users name them: `web-1`, `pod/web-1`, `deploy/web`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 
+from planner.api.arguments import meant
 from planner.cluster import PENDING, Cluster
 from planner.errors import UsageError
 from planner.sources.errors import SourceError
@@ -27,35 +28,6 @@ OTHERS = {
     "PersistentVolumeClaim": ("pvc", "persistentvolumeclaim", "persistentvolumeclaims"),
 }
 _KIND_OF = {name: kind for kind, names in (KINDS | OTHERS).items() for name in names}
-
-
-def one_of(argument: str, given: str, words: Iterable[str]) -> str:
-    """The word, if it is one that the argument takes."""
-    known = list(words)
-    if given in known:
-        return given
-    raise UsageError(
-        f"`{argument}` is {given!r}, which is none of {', '.join(known)}",
-        help=meant(given, known),
-    )
-
-
-def meant(name: str, known: Iterable[str]) -> str | None:
-    """What was probably meant, as a question."""
-    close = get_close_matches(name, list(known), n=1)
-    return f"did you mean {close[0]}?" if close else None
-
-
-def require_at_least(argument: str, number: float | None, least: int) -> None:
-    """Numbers below make no sense; None is no number at all."""
-    if number is not None and number < least:
-        raise UsageError(f"`{argument}` is {number:g}; it must be at least {least}")
-
-
-def require_time(time_limit: float) -> None:
-    """A search needs some time, and an end."""
-    if not 0 < time_limit < float("inf"):
-        raise UsageError(f"`time_limit` is {time_limit:g}; it must be above 0")
 
 
 def require_nodes(cluster: Cluster) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.api.names import meant
+from planner.api.arguments import meant
 from planner.errors import UsageError
 from planner.fleet.fleet import placements
 from planner.sources.errors import SourceError
