@@ -98,9 +98,17 @@ def _documents(sources: Iterable[str | IO[Any]]) -> Iterator[RawDocument]:
         if isinstance(each, str):
             yield from read_paths([each], sys.stdin.buffer)
         else:
-            data = each.read()
-            name = getattr(each, "name", None)
-            yield from documents_in(
-                name if isinstance(name, str) else "<open file>",
-                data.encode() if isinstance(data, str) else data,
-            )
+            yield from documents_in(*_content(each))
+
+
+def _content(file: IO[Any]) -> tuple[str, bytes]:
+    """The name of an open file, as messages tell it, and what is left to read in it."""
+    name = getattr(file, "name", None)
+    shown = name if isinstance(name, str) else "<open file>"
+    try:
+        data = file.read()
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"{shown} is not {error.encoding} text", help="open it in binary mode"
+        ) from error
+    return shown, data.encode() if isinstance(data, str) else data

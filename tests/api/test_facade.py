@@ -73,6 +73,13 @@ def test_an_error_in_an_open_file_names_the_file(tmp_path: Path) -> None:
     )
 
 
+def test_a_text_file_in_another_encoding_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "web.yaml"
+    file.write_bytes(b"kind: P\xf6d\n")
+    with file.open(encoding="utf-8") as opened, pytest.raises(planner.UsageError, match="utf-8"):
+        planner.load(opened)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
