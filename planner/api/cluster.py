@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from planner.sources.inventory import Inventory
     from planner.sources.read import RawDocument
     from planner_models.node import Node
+    from planner_models.notice import Notice
     from planner_models.pod import Pod
     from planner_models.selectors import LabelSelector
 
@@ -82,6 +83,11 @@ class Cluster:
     def pending(self) -> tuple[Pod, ...]:
         """The pods without a node."""
         return tuple(self.snapshot.pods[index] for index in self.snapshot.pending.tolist())
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What was odd in the input."""
+        return self.snapshot.notices
 
     def inspect(self) -> Inspection:
         """What is in the cluster, and which workloads are uneven."""

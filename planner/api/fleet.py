@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from planner.report.html.view import Page
     from planner.sources.inventory import Inventory
     from planner_models.member_cluster import MemberCluster
+    from planner_models.notice import Notice
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,6 +42,11 @@ class Fleet:
     def members(self) -> tuple[MemberCluster, ...]:
         """The member clusters, as Kubernetes objects."""
         return self.inventory.member_clusters
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What was odd in the input."""
+        return tuple(self.inventory.notices)
 
     def decide(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from planner.api.cluster import Cluster
     from planner.api.fleet import Fleet
     from planner.sources.inventory import Inventory
-    from planner.sources.read import RawDocument
+    from planner.sources.options import ReadOptions
+    from planner.sources.read import Document, RawDocument
 
 Source: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
 """A file, a directory, `-` for standard input, or an open file."""
@@ -25,26 +27,58 @@ def load(
     *,
     example: str | None = None,
     keep_objects: bool = False,
+    skip_invalid: bool = False,
+    max_input: int | str | None = None,
 ) -> Cluster:
     """The cluster in files, directories or open files, in the order given.
 
     YAML with several documents, JSON, Lists and gzip, as `kubectl get -o` writes them. `example`
     names a cluster that ships with planner. `keep_objects` keeps the objects as they came, so that
-    `Cluster.write` can write them again.
+    `Cluster.write` can write them again. `skip_invalid` goes on without objects that can't be used;
+    a notice names them. `max_input` bounds the text of one file, in bytes or as `"2Gi"`.
     """
     from planner.api.cluster import Cluster
     from planner.cluster import build_cluster
 
-    read = _read(source, example, keep_objects=keep_objects)
+    options = _options(skip_invalid, max_input)
+    read = _read(source, example, options, keep_objects=keep_objects)
     return Cluster(build_cluster(read.inventory), read.inventory, read.paths, read.objects)
 
 
-def load_fleet(source: Source | Iterable[Source] = (), *, example: str | None = None) -> Fleet:
+def load_fleet(
+    source: Source | Iterable[Source] = (),
+    *,
+    example: str | None = None,
+    skip_invalid: bool = False,
+    max_input: int | str | None = None,
+) -> Fleet:
     """Member clusters, placements and bindings, from the same kinds of sources."""
     from planner.api.fleet import Fleet
 
-    read = _read(source, example)
+    read = _read(source, example, _options(skip_invalid, max_input))
     return Fleet(read.inventory, read.paths)
+
+
+def _options(skip_invalid: bool, max_input: int | str | None) -> ReadOptions:
+    from planner.sources.options import MAX_INPUT, ReadOptions
+
+    return ReadOptions(MAX_INPUT if max_input is None else _size(max_input), skip_invalid)
+
+
+def _size(given: int | str) -> int:
+    """Whole bytes of a quantity."""
+    from planner_models.quantity import parse_quantity, whole_value
+
+    try:
+        size = whole_value(parse_quantity(str(given)))
+    except ValueError:
+        size = 0
+    if size < 1:
+        raise UsageError(
+            f"`max_input` is {given!r}; it must be a number of bytes above 0",
+            help="such as 16Gi, which is the default, 500M or 2e9",
+        )
+    return size
 
 
 @dataclass(frozen=True)
@@ -56,10 +90,15 @@ class _Read:
 
 
 def _read(
-    source: Source | Iterable[Source], example: str | None, *, keep_objects: bool = False
+    source: Source | Iterable[Source],
+    example: str | None,
+    options: ReadOptions,
+    *,
+    keep_objects: bool = False,
 ) -> _Read:
     from planner.sources.example import example_file
     from planner.sources.load import load_documents, load_paths
+    from planner.sources.read import RawDocument
 
     given = list(_sources(source))
     named = tuple(each for each in given if isinstance(each, str))
@@ -71,9 +110,11 @@ def _read(
         )
     paths = [each for each in given if isinstance(each, str)]
     if len(paths) == len(given) and not keep_objects:
-        return _Read(load_paths(paths), named, None)
-    objects = tuple(_documents(given))
-    return _Read(load_documents(objects), named, objects if keep_objects else None)
+        return _Read(load_paths(paths, options=options), named, None)
+    objects = tuple(_documents(given, options))
+    inventory = load_documents(objects, options)
+    kept = tuple(each for each in objects if isinstance(each, RawDocument))
+    return _Read(inventory, named, kept if keep_objects else None)
 
 
 def _sources(source: Source | Iterable[Source]) -> Iterator[str | IO[Any]]:
@@ -91,14 +132,17 @@ def _sources(source: Source | Iterable[Source]) -> Iterator[str | IO[Any]]:
         )
 
 
-def _documents(sources: Iterable[str | IO[Any]]) -> Iterator[RawDocument]:
+def _documents(sources: Iterable[str | IO[Any]], options: ReadOptions) -> Iterator[Document]:
+    from planner.sources.input_text import read_text
     from planner.sources.read import documents_in, read_paths
 
     for each in sources:
         if isinstance(each, str):
-            yield from read_paths([each], sys.stdin.buffer)
+            yield from read_paths([each], sys.stdin.buffer, options)
         else:
-            yield from documents_in(*_content(each))
+            name, data = _content(each)
+            text = read_text(name, io.BytesIO(data), options.max_input)
+            yield from documents_in(name, text, options)
 
 
 def _content(file: IO[Any]) -> tuple[str, bytes]:

@@ -77,6 +77,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(arguments, session)
     except PlannerError as error:
         return report_error(error)
+    except MemoryError:
+        help_text = "--max-input SIZE makes planner stop before it reads too much"
+        return report_error(PlannerError("there is not enough memory", help=help_text))
     except typer.TyperException as error:
         return report_usage(error)
     except (KeyboardInterrupt, typer.Abort):

@@ -6,8 +6,9 @@ import os
 import re
 import sys
 import traceback
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import typer
 
@@ -15,6 +16,11 @@ from planner.errors import PlannerError, UsageError
 from planner.exit_codes import FAILURE, INTERRUPTED, USAGE
 from planner.report.text.blocks import visible
 
+if TYPE_CHECKING:
+    from planner_models.notice import Notice
+
+SKIPPED = "invalid"
+"""The code of the notice about objects that were left out."""
 _COLOURS = {"error:": "\x1b[1;31m", "warning:": "\x1b[33m", "help:": "\x1b[36m"}
 _RESET = "\x1b[0m"
 _MARK = re.compile(r"^(error:|warning:|help:)", re.MULTILINE)
@@ -25,6 +31,7 @@ FLAGS = {
     "goals": "--for",
     "ignored_plugins": "--ignore-plugin",
     "immovable": "--immovable",
+    "max_input": "--max-input",
     "max_moves": "--max-moves",
     "movable": "--movable",
     "namespace": "-n",
@@ -65,6 +72,13 @@ def report_usage(error: typer.TyperException) -> int:
     command = context.command_path if context else "planner"
     _tell(UsageError(message[:1].lower() + message[1:], help=f"{command} --help").render())
     return error.exit_code
+
+
+def warn_of_skipped(notices: Iterable[Notice]) -> None:
+    """Everything that `--skip-invalid` left out, a line each; not all results show notices."""
+    for notice in notices:
+        if notice.code == SKIPPED:
+            _tell("\n".join(f"warning: left out: {name}" for name in notice.objects))
 
 
 def report_interrupt() -> int:

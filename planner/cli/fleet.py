@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planner.cli.input import read_fleet
-from planner.cli.options import Example, Filenames, OutputFormat, ReportFile, Verbose, named
+from planner.cli.options import (
+    Example,
+    Filenames,
+    MaxInput,
+    OutputFormat,
+    ReportFile,
+    SkipInvalid,
+    Verbose,
+    named,
+)
 from planner.cli.output import show
 from planner.exit_codes import DONE, NEGATIVE, UNDECIDED
 from planner.report.text.formats import Output
@@ -46,6 +55,8 @@ def fleet(  # noqa: PLR0913, PLR0917 - the options of the command
     targets: Targets = None,
     filenames: Filenames = None,
     example: Example = None,
+    skip_invalid: SkipInvalid = False,
+    max_input: MaxInput = None,
     namespace: Namespace = None,
     now: Now = None,
     time_limit: TimeLimit = 60.0,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 import planner
+from planner.cli.errors import warn_of_skipped
 from planner.cli.session import session_of
 from planner.errors import UsageError
 
@@ -27,8 +28,16 @@ def read_cluster(
 ) -> Cluster:
     """The cluster in the files and the example; without either, what is piped into planner."""
     paths = input_paths(context.command_path, filenames, example, sys.stdin.isatty())
-    cluster = planner.load(paths, example=example, keep_objects=keep_objects)
-    session_of(context).tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
+    session = session_of(context)
+    cluster = planner.load(
+        paths,
+        example=example,
+        keep_objects=keep_objects,
+        skip_invalid=session.skip_invalid,
+        max_input=session.max_input,
+    )
+    warn_of_skipped(cluster.notices)
+    session.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
     return cluster
 
 
@@ -39,8 +48,12 @@ def read_fleet(
     paths = input_paths(
         context.command_path, filenames, example, sys.stdin.isatty(), "fleet-walkthrough"
     )
-    fleet = planner.load_fleet(paths, example=example)
-    session_of(context).tell(f"read {len(fleet.members)} member clusters")
+    session = session_of(context)
+    fleet = planner.load_fleet(
+        paths, example=example, skip_invalid=session.skip_invalid, max_input=session.max_input
+    )
+    warn_of_skipped(fleet.notices)
+    session.tell(f"read {len(fleet.members)} member clusters")
     return fleet
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from planner.cli.input import read_cluster
-from planner.cli.options import Example, Filenames, OutputFormat, Verbose
+from planner.cli.options import Example, Filenames, MaxInput, OutputFormat, SkipInvalid, Verbose
 from planner.cli.output import show
 from planner.errors import UsageError
 from planner.exit_codes import DONE
@@ -21,10 +21,12 @@ Map = Annotated[
 ]
 
 
-def inspect(
+def inspect(  # noqa: PLR0913, PLR0917 - the options of the command
     context: typer.Context,
     filenames: Filenames = None,
     example: Example = None,
+    skip_invalid: SkipInvalid = False,
+    max_input: MaxInput = None,
     drawn: Map = False,
     output: OutputFormat = Output.TABLE,
     verbose: Verbose = False,
@@ -32,7 +34,9 @@ def inspect(
     """Show what was loaded: nodes, workloads, utilisation, spread.
 
     \b
-    kubectl get nodes,pods,deploy,rs,sts,pdb -A -o json | planner inspect
+    kinds=nodes,pods,deploy,rs,sts,ds,jobs,rc,svc,pdb,pv,pvc,sc,pc,ns,limits
+    kinds=$kinds,csinodes,csidrivers,csistoragecapacities,volumeattachments
+    kubectl get $kinds -A -o json > cluster.json
     planner inspect -f cluster.json -o wide
     planner inspect --example zone-outage --map
     """

@@ -50,6 +50,18 @@ def _remember_verbose(context: typer.Context, value: bool) -> bool:
     return value
 
 
+def _remember_skip_invalid(context: typer.Context, value: bool) -> bool:
+    if isinstance(context.obj, Session):
+        context.obj.skip_invalid = value
+    return value
+
+
+def _remember_max_input(context: typer.Context, value: str | None) -> str | None:
+    if isinstance(context.obj, Session):
+        context.obj.max_input = value
+    return value
+
+
 def _check_report(value: str | None) -> str | None:
     """Before anything is read and planned for minutes."""
     if value is not None:
@@ -76,6 +88,24 @@ Example: TypeAlias = Annotated[
         "NAME",
         callback=_list_examples,
         autocompletion=_complete_example,
+    ),
+]
+SkipInvalid: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--skip-invalid",
+        help="Go on without objects that can't be used; a notice names each of them.",
+        callback=_remember_skip_invalid,
+        show_default=False,
+    ),
+]
+MaxInput: TypeAlias = Annotated[
+    str | None,
+    named(
+        "--max-input",
+        "The most text to read from one file, unpacked; more is an error. [default: 16Gi]",
+        "SIZE",
+        callback=_remember_max_input,
     ),
 ]
 OutputFormat: TypeAlias = Annotated[

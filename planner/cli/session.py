@@ -11,9 +11,11 @@ import typer
 
 @dataclass
 class Session:
-    """The state of one run: whether to say more, and since when it runs."""
+    """The state of one run: whether to say more, how to read input, and since when it runs."""
 
     verbose: bool = False
+    skip_invalid: bool = False
+    max_input: str | None = None
     started: float = field(default_factory=time.perf_counter)
 
     def tell(self, text: str) -> None:

@@ -12,10 +12,12 @@ from planner.cli.options import (
     Example,
     Filenames,
     IgnoredPlugins,
+    MaxInput,
     Namespace,
     OutputFormat,
     ReportFile,
     SchedulerConfig,
+    SkipInvalid,
     Verbose,
     named,
 )
@@ -87,6 +89,8 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of the command
     targets: Targets = None,
     filenames: Filenames = None,
     example: Example = None,
+    skip_invalid: SkipInvalid = False,
+    max_input: MaxInput = None,
     namespace: Namespace = None,
     seed: Seed = 0,
     ties: WhichTies = Ties.SOME,
@@ -106,7 +110,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of the command
     Exit code 3 if a pod stays unschedulable.
 
     \b
-    kubectl get nodes,pods,deploy,rs,sts,svc -A -o json | planner simulate
+    planner simulate -f cluster.json
     planner simulate -f cluster.json -f scaled.yaml -o wide
     planner simulate --example docs-conflicting-constraints pod/mypod
     """

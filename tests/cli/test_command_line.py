@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import typer
 
-from planner import Cluster, Fleet, __version__
+from planner import Cluster, Fleet, __version__, load
 from planner.api.names import require_nodes
 from planner.cli import app
 from planner.cli.errors import FLAGS, report_error
@@ -241,6 +241,16 @@ def test_a_bug_is_one_line_and_a_hint(
     )
 
 
+def test_too_little_memory_is_no_bug(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_reading(monkeypatch, MemoryError())
+    assert app.main(["inspect"]) == 1
+    assert capsys.readouterr().err.startswith(
+        "error: there is not enough memory\nhelp: --max-input"
+    )
+
+
 def test_verbose_shows_the_traceback_of_a_bug(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -294,7 +304,14 @@ def test_messages_of_the_facade_speak_of_options_that_there_are() -> None:
         for parameter in command.params
         for name in parameter.opts
     }
-    asked = (Cluster.simulate, Cluster.explain, Cluster.solve, Cluster.evict, Fleet.decide)
+    asked = (
+        load,
+        Cluster.simulate,
+        Cluster.explain,
+        Cluster.solve,
+        Cluster.evict,
+        Fleet.decide,
+    )
     arguments = {name for method in asked for name in inspect.signature(method).parameters}
     assert set(FLAGS.values()) <= options
     assert set(FLAGS) <= {*arguments, "wave"}

@@ -10,6 +10,8 @@ import pytest
 from docs import console
 from docs import reference_pages as reference
 from planner.cli.app import COMMANDS
+from planner.cli.inspect import inspect
+from planner.sources.input_text import KUBECTL
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = reference.pages()
@@ -83,3 +85,25 @@ def test_python_blocks_are_run_as_in_an_interpreter() -> None:
         "```pycon\n>>> x = [1,\n...      2]\n>>> x\n[1, 2]\n>>> x[2]\n"
         "Traceback (most recent call last):\nIndexError: list index out of range\n```\n"
     )
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "README.md",
+        "docs/tutorial.md",
+        "docs/how-to/explain-in-ci.md",
+        "docs/how-to/replace-the-descheduler.md",
+    ],
+)
+def test_dumps_are_made_with_every_kind_that_planner_reads(page: str) -> None:
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+    dumped = [line for line in lines if "kubectl get nodes" in line]
+    assert dumped
+    assert all(f"{KUBECTL} json > cluster.json" in line for line in dumped)
+
+
+def test_the_help_of_inspect_dumps_the_same_kinds() -> None:
+    first, second = re.findall(r"kinds=(\S+)", inspect.__doc__ or "")
+    kinds = first.split(",") + second.removeprefix("$kinds,").split(",")
+    assert set(kinds) == set(KUBECTL.split()[2].split(","))
