@@ -10,10 +10,8 @@ from typing import Any
 
 import pytest
 
-from planner.api import load, solve
+import planner
 from planner.report.scripts import eviction_objects, eviction_script, plan_script
-from planner.solver.options import SolveOptions
-from planner.sources.example import example_file
 from planner_models.evictions import (
     Convergence,
     EvictionOptions,
@@ -25,6 +23,7 @@ from planner_models.evictions import (
 from planner_models.plan import ReadyPods, WorkloadChange
 from tests.report import fake_kubectl
 
+COLOURED = "ns\x1b[31m'%d\\"
 HOSTILE = "x'; touch owned; echo '$(touch owned)`touch owned`\n\"; touch owned #"
 OWNER = "ReplicaSet/web-1"
 
@@ -262,6 +261,16 @@ def test_names_can_never_become_commands(tmp_path: Path) -> None:
     assert shell.state["evicted"] == [HOSTILE]
 
 
+def test_a_script_holds_no_character_that_a_terminal_obeys(tmp_path: Path) -> None:
+    text = eviction_script(plan(COLOURED, node=COLOURED, cordon=(COLOURED,)))
+    assert "\x1b" not in text
+    nodes = {COLOURED: {"zone": "a", "cordoned": False}}
+    shell = Shell(tmp_path, pods=(COLOURED, "w2", "w3"), nodes=nodes, lands={COLOURED: COLOURED})
+    shell.run(text, "--run")
+    assert shell.state["evicted"] == [COLOURED]
+    assert shell.cordons() == [(True, COLOURED), (False, COLOURED)]
+
+
 def test_an_unknown_argument_is_refused(tmp_path: Path) -> None:
     done = Shell(tmp_path).run(eviction_script(plan("w1")), "--force")
     assert done.returncode == 2
@@ -275,8 +284,8 @@ def test_yaml_has_an_eviction_object_for_each_pod() -> None:
 
 
 def test_a_rebalancing_plan_has_a_script_too(tmp_path: Path) -> None:
-    cluster = load([example_file("zone-outage")])
-    document = solve(cluster, SolveOptions(rebalance=True))
+    cluster = planner.load(example="zone-outage")
+    document = cluster.solve(rebalance=True)
     pods = {
         pod.name: {
             "uid": pod.uid,
