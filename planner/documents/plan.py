@@ -55,7 +55,7 @@ def _alternatives(outcome: PlanOutcome, other: PlanOutcome | None) -> Iterator[A
     yield Alternative(
         option="--rebalance",
         placed=len(outcome.changed.unplaced) - len(other.changed.unplaced),
-        moved=len(moves),
+        moved=len({step.pod for step in other.waves.steps if step.evicts}),
         excess=total(other.final.remaining),
         moves=moves,
     )

@@ -1,0 +1,216 @@
+"""Makes room for one waiting pod after the other by evicting few pods that find another node.
+
+The plan that an administrator would try first: each waiting pod goes where it fits; where it fits
+nowhere, one running pod (or a few of one node) moves to another node that takes it at once, and the
+waiting pod gets its place. Every step passes the scheduler's filters when it is taken, and no pod
+moves twice. Nothing is proven: it is what any better plan has to beat, found in little time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+
+import numpy as np
+
+from planner.cluster.node_rules import BoolArray
+from planner.cluster.topology import IntArray
+from planner.disruption.budgets import Allowances
+from planner.replay import check_steps
+from planner.replay.judge import refusal
+from planner.replay.steps import Step
+from planner.scheduler.cycle import Scheduler
+from planner.scheduler.framework.state import SchedulingState
+from planner.scheduler.profile import Profile
+from planner.sequences.open_room import OpenRoom
+from planner.solver.objectives import move_weights
+from planner.solver.problem import Problem
+
+TRIALS = 100
+"""So many evictions with enough room are tried for a waiting pod: other rules may refuse each."""
+NODES, FEW = 60, 4
+"""Where one eviction is not enough: so many nodes are tried, and evictions on each of them."""
+
+
+def few_evictions_each(
+    problem: Problem, profile: Profile, allowances: Allowances, begun: Sequence[Step] = ()
+) -> Iterator[tuple[Step, ...]]:
+    """Steps after those that are begun, with no more moves than the options allow in all.
+
+    Twice: in the order of the queue, and with the smallest pods of each priority first. Either may
+    place more. No budget that allows nothing is asked for an eviction.
+    """
+    start = check_steps(problem.cluster, begun, profile).after if begun else problem.cluster
+    waiting = (pod for pods in problem.waiting.values() for pod in pods)
+    queue = sorted(pod for pod in waiting if start.node_of[pod] < 0)
+    moved = {step.pod for step in begun if step.evicts}
+    may_move = [pod for pod in _evictable(problem, allowances) if pod not in moved]
+    most = problem.options.max_moves
+    moves = len(may_move) if most is None else most - len(moved)
+    for smallest in (False, True):
+        planned = _FewEvictionsEach(problem, SchedulingState(start), profile, may_move, moves)
+        steps = planned.run(planned.smallest_first(queue) if smallest else queue)
+        yield (*begun, *steps)
+
+
+class _FewEvictionsEach:
+    """The state after the steps so far, and the pods that have not moved yet."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        state: SchedulingState,
+        profile: Profile,
+        may_move: Sequence[int],
+        moves: int,
+    ) -> None:
+        self._problem = problem
+        self._group_of = problem.cluster.group_of
+        self._state = state
+        self._scheduler = Scheduler(state, profile)
+        self._room = OpenRoom(problem, state)
+        self._steps: list[Step] = []
+        self._moves_left = moves
+        self._may_move = self._by_preference(may_move)
+
+    def smallest_first(self, pods: Sequence[int]) -> list[int]:
+        """The pods by what they ask for."""
+        order = self._room.smallest_first(self._problem.requests[self._group_of[pods]])
+        return [pods[i] for i in order.tolist()]
+
+    def _by_preference(self, pods: Sequence[int]) -> IntArray:
+        """The cheapest and then the smallest first: these find another node most easily."""
+        weights = move_weights(self._problem)
+        smallest = self.smallest_first(pods)
+        smallest.sort(key=lambda pod: weights[int(self._group_of[pod])])
+        return np.array(smallest, np.int64)
+
+    def run(self, pods: Iterable[int]) -> tuple[Step, ...]:
+        """By priority; who is like a pod that found nothing is not tried."""
+        cluster, hopeless = self._problem.cluster, set[int]()
+        for pod in sorted(pods, key=lambda each: -cluster.pods[each].priority):
+            group = int(self._group_of[pod])
+            if group not in hopeless and not self._settle(pod):
+                hopeless.add(group)
+        return tuple(self._steps)
+
+    def _settle(self, pod: int) -> bool:
+        """Whether the pod has a node now."""
+        node = self._tightest(pod)
+        if node is not None:
+            self._put(pod, node)
+            self._steps.append(Step.place(pod, node))
+            return True
+        if self._moves_left <= 0:
+            return False
+        ways = chain(islice(self._one(pod), TRIALS), self._few(pod))
+        return any(self._exchange(pod, node, leaving) for node, leaving in ways)
+
+    # Who could leave which node
+
+    def _one(self, pod: int) -> Iterator[tuple[int, list[int]]]:
+        """Pods whose place is large enough and who have room elsewhere, with their node."""
+        lacking = self._room.lacking(int(self._group_of[pod]))
+        nodes = self._state.node_of[self._may_move]
+        gives = self._problem.requests[self._group_of[self._may_move]]
+        enough = self._reachable(pod)[nodes] & (gives >= lacking[nodes]).all(axis=1)
+        others = zip(self._may_move[enough].tolist(), nodes[enough].tolist(), strict=True)
+        for other, node in others:
+            if self._room.elsewhere(int(self._group_of[other]), node):
+                yield node, [other]
+
+    def _few(self, pod: int) -> Iterator[tuple[int, list[int]]]:
+        """Several pods of one node, on the nodes where least is lacking."""
+        lacking = np.maximum(self._room.lacking(int(self._group_of[pod])), 0)
+        nodes = np.flatnonzero(self._reachable(pod) & lacking.any(axis=1))
+        nearest = nodes[self._room.smallest_first(lacking[nodes])]
+        for node in nearest[:NODES].tolist():
+            leaving = self._cover(node, lacking[node])
+            if 1 < len(leaving) <= self._moves_left:
+                yield node, leaving
+
+    def _cover(self, node: int, lacking: IntArray) -> list[int]:
+        """Pods of the node that free what is lacking, the largest part first; [] if few can't."""
+        there = self._may_move[self._state.node_of[self._may_move] == node].tolist()
+        others = [p for p in there if self._room.elsewhere(int(self._group_of[p]), node)]
+        found: list[int] = []
+        while lacking.any() and others and len(found) < FEW:
+            gives = self._problem.requests[self._group_of[others]]
+            largest = int(self._room.smallest_first(-np.minimum(gives, lacking))[0])
+            found.append(others.pop(largest))
+            lacking = np.maximum(lacking - gives[largest], 0)
+        return [] if lacking.any() else found
+
+    def _reachable(self, pod: int) -> BoolArray:
+        """Nodes that no rule about the node alone refuses."""
+        cycle = self._scheduler.cycle(pod)
+        found: BoolArray = ~cycle.never
+        if cycle.rejection is not None:
+            found[:] = False
+        elif cycle.limit is not None:
+            known = np.zeros_like(found)
+            known[cycle.limit.known(self._problem.cluster.node_index)] = True
+            found &= known
+        return found
+
+    # Steps
+
+    def _exchange(self, pod: int, node: int, leaving: Sequence[int]) -> bool:
+        """Move the others away and place this one; if a filter refuses, nothing happens."""
+        moves: list[Step] = []
+        for other in leaving:
+            self._put(other, None)
+            target = self._tightest(other, but=node)
+            if target is None:
+                self._put(other, node)
+                break
+            self._put(other, target)
+            moves.append(Step.move(other, target))
+        if len(moves) < len(leaving) or refusal(self._scheduler, pod, node) is not None:
+            for step in reversed(moves):
+                self._put(step.pod, None)
+                self._put(step.pod, node)
+            return False
+        self._put(pod, node)
+        self._steps += (*moves, Step.place(pod, node))
+        self._may_move = self._may_move[~np.isin(self._may_move, leaving)]
+        self._moves_left -= len(moves)
+        return True
+
+    def _tightest(self, pod: int, but: int | None = None) -> int | None:
+        """The node that takes the pod now and has least room left: large room stays whole."""
+        room = self._room.open(int(self._group_of[pod]))
+        if not room.any():
+            return None
+        feasible = self._scheduler.evaluate(pod).feasible
+        feasible = feasible[room[feasible]]
+        if but is not None:
+            feasible = feasible[feasible != but]
+        return self._room.tightest(feasible) if len(feasible) else None
+
+    def _put(self, pod: int, node: int | None) -> None:
+        """Place the pod, or take it away from where it is."""
+        changed = int(self._state.node_of[pod]) if node is None else node
+        if node is None:
+            self._state.remove(pod)
+        else:
+            self._state.place(pod, node)
+        self._room.changed(changed)
+
+
+def _evictable(problem: Problem, allowances: Allowances) -> list[int]:
+    """Movable pods that come back, and whose budget lets one go at some time.
+
+    The Eviction API refuses pods under two budgets.
+    """
+    return sorted(
+        pod
+        for (group, _), pods in problem.movable.items()
+        if group not in problem.no_return and group not in allowances.contested
+        for pod in pods
+        if all(
+            allowances.each[number].left > 0
+            for number in allowances.of_pod(pod)
+            if allowances.each[number].budget
+        )
+    )
