@@ -23,7 +23,7 @@ from tests.sequences.few_pods import cluster, node, pods
 
 def finds_nothing(problem: Problem, **_: Any) -> Solution:
     """A search that ends with what it began with, and with bounds that exclude nothing."""
-    counts = {priority: 0 for priority in problem.priorities}
+    counts = dict.fromkeys(problem.priorities, 0)
     for group, waiting in problem.waiting.items():
         counts[problem.cluster.groups[group].priority] += len(waiting)
     levels = [Level(f"placed {p}", "placed", 0, most) for p, most in counts.items()]
