@@ -52,6 +52,7 @@ class Limits:
     states: int = STATES
     tries: int = TRIES
     cells: int = MOST_CELLS
+    searched_cells: int = SMALL_CELLS
     policy: MovePolicy = DEFAULT_POLICY
 
 
@@ -152,7 +153,7 @@ def _cells(subject: Subject, pods: Sequence[int], limits: Limits) -> tuple[int, 
 def _searched(subject: Subject, pods: Sequence[int], limits: Limits) -> Room | None:
     """By all sequences; None if the problem is too large for that."""
     cells, number = _cells(subject, pods, limits)
-    if cells > SMALL_CELLS or number > SMALL_PODS:
+    if cells > limits.searched_cells or number > SMALL_PODS:
         return None
     return _exhaustive(_problem(subject.cluster, pods, limits), subject.profile, limits)
 
@@ -162,15 +163,16 @@ def _by_solver(subject: Subject, pods: Sequence[int], limits: Limits, known: Roo
     cells, _ = _cells(subject, pods, limits)
     if cells > limits.cells:
         return _in_turn(subject, pods, limits) if len(pods) > 1 else _beyond(known, cells, limits)
-    from planner.explain.room.by_solver import fewest_moves
+    from planner.explain.room.by_solver import fewest_evictions
 
     problem = _problem(subject.cluster, pods, limits)
     most = known.evictions - 1 if known.steps is not None else None
-    answer = fewest_moves(problem, subject.profile, most)
+    answer = fewest_evictions(problem, subject.profile, known.at_least, most)
     if answer.steps is not None and _holds(subject.cluster, subject.profile, answer.steps):
-        return Room(steps=answer.steps, fewest=answer.fewest, at_least=answer.at_least)
+        fewest = answer.evictions <= answer.at_least
+        return Room(steps=answer.steps, fewest=fewest, at_least=answer.at_least)
     if known.steps is not None:
-        return replace(known, fewest=answer.none)
+        return replace(known, fewest=answer.none, at_least=answer.at_least)
     if answer.none:
         text = "No rearrangement helps: no final state that a sequence could reach has room."
         return Room(counting=Counting(kind="search", text=text, numbers={"cells": cells}))

@@ -1,0 +1,72 @@
+"""`The fewest evictions` is said only where it is proven, by whatever way it was found."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+
+from planner.cluster import Cluster
+from planner.explain.diagnose import ExplainOptions, explain, explain_pod
+from planner.explain.room.by_solver import placed
+from planner.explain.room.rearrange import Limits
+from planner.scheduler.profile import default_profile
+from planner.solver.options import SolveOptions
+from planner.solver.problem import build_problem
+from planner_models.plan import Objective
+from tests.agreement.clusters import clusters
+from tests.explain.situations import nodes, requests, workload
+from tests.explain.test_explain_properties import exhaustive, subjects
+from tests.objects import cluster_of
+
+ONLY_THE_SOLVER = ExplainOptions(Limits(searched_cells=0))
+
+
+@settings(max_examples=60)
+@given(clusters(nodes=4, pods=7))
+def test_the_solver_s_fewest_evictions_are_those_of_all_sequences(cluster: Cluster) -> None:
+    for subject in subjects(cluster):
+        found = explain(subject, ONLY_THE_SOLVER)
+        best = exhaustive(subject)
+        if found.rearrangement is None or not best.complete:
+            continue
+        assert found.rearrangement.at_least <= best.value.cost <= found.rearrangement.evictions
+        if found.rearrangement.fewest:
+            assert found.rearrangement.evictions == best.value.cost
+
+
+@settings(max_examples=60)
+@given(clusters(nodes=4, pods=7))
+def test_what_the_solver_calls_impossible_no_sequence_reaches(cluster: Cluster) -> None:
+    for subject in subjects(cluster):
+        if explain(subject, ONLY_THE_SOLVER).verdict == "impossible":
+            assert not sum(exhaustive(subject).value.placed)
+
+
+def test_no_pod_moves_that_need_not_where_the_solver_makes_room() -> None:
+    """A large pod of a1 has to go to b1, and for it a small one from b1 to c1: two evictions."""
+    pinned = {**requests("4"), "nodeSelector": {"kubernetes.io/hostname": "a1"}}
+    cluster = cluster_of(
+        *nodes({"a": ["a1"]}, cpu="8"),
+        *nodes({"b": ["b1"]}, cpu="10"),
+        *nodes({"c": ["c1"]}, cpu="16"),
+        *workload("large", ["a1", "a1"], spec=requests("4")),
+        *workload("small", ["b1"] * 7, spec=requests("1")),
+        *workload("tiny", ["c1"] * 50, spec=requests("300m")),
+        *workload("web", pending=1, spec=pinned),
+    )
+    found = explain_pod(cluster, int(cluster.pending[0]), default_profile())
+    assert found.verdict == "stuck"
+    assert found.rearrangement is not None
+    assert found.rearrangement.evictions == 2
+    assert found.rearrangement.fewest
+    assert found.rearrangement.at_least == 2
+
+
+def test_a_number_that_the_solver_did_not_find_proves_nothing() -> None:
+    pods = [workload(f"w{i}", pending=1, spec={**requests("1"), "priority": i}) for i in (0, 5)]
+    cluster = cluster_of(*nodes({"a": ["a1"]}), *pods[0], *pods[1])
+    problem = build_problem(cluster, SolveOptions())
+    first = Objective(name="placed 5", value=0, bound=0, direction="max")
+    second = Objective(name="placed 0", value=0, bound=1, direction="max")
+    assert placed(problem, ()) == (0, None)
+    assert placed(problem, (first,)) == (0, None)
+    assert placed(problem, (first, second)) == (0, 1)
