@@ -137,7 +137,7 @@ def by_conflicts(cluster: Cluster, pod: int) -> Measured:
     """All minimal conflicts, each confirmed."""
     with Stopwatch() as watch:
         subject = subject_of(cluster, default_profile(), pod)
-        found = minimal_conflicts(rules_of(subject), subject.places.total)
+        found = minimal_conflicts(rules_of(subject), subject.nodes.total)
         minimal = [is_minimal(subject, rules) for rules in found.sets]
     wrong = () if minimal and all(minimal) and found.complete else ("not all are confirmed",)
     return Measured(watch.seconds, watch.cpu, {"conflicts": len(minimal)}, wrong)

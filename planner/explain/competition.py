@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -12,24 +13,24 @@ from planner.cluster.owners import WorkloadRef
 from planner.explain.conflicts.facts import Demands
 from planner.explain.repairs import Case, repairs_for
 from planner.explain.repairs.commands import scale_command
-from planner.explain.room.moves import rearranged
+from planner.explain.room.moves import landing_nodes, rearranged
 from planner.explain.room.rearrange import Room
 from planner.explain.rules import rules_of
 from planner.explain.rules.node_resources_fit import CapacityRule
-from planner.explain.situation.queue_order import Turn, place_in_turn
+from planner.explain.rules.rule import of_type
 from planner.explain.situation.subject import Subject
-from planner.words import amount, conjoined, count_of, resource_word
+from planner.explain.situation.trial_state import Turn, place_in_turn
+from planner.words import amount, amount_of, conjoined, count_of, resource_word
 from planner_models.diagnosis import (
     Change,
     Counting,
     Diagnosis,
     Repair,
-    Verdict,
     WorkloadShare,
 )
 
 if TYPE_CHECKING:
-    from planner.explain.many import Explainer
+    from planner.explain.several_pods import Explainer
 
 FIRST = 15
 """What asking for less is cheaper than scaling somebody else."""
@@ -41,18 +42,14 @@ def compete(explainer: Explainer, pods: Sequence[int], turn: Turn, room: Room) -
     """Why not all of them fit, who gets what, and what would let all run."""
     from planner.explain.conflicts.batches import conflicts_of, most_of
 
-    demands = explainer.by_workload(pods)
-    left = turn.subject(explainer.subject(pods[0]))
+    demands, first = explainer.by_workload(pods), explainer.subject(pods[0])
+    left = turn.subject(first)
     rules = rules_of(left)
-    capacity = next((r for r in rules if isinstance(r, CapacityRule)), None)
-    counting, argument = _argument(explainer, pods, capacity, room)
-    verdict: Verdict = "undecided"
-    if room.steps is not None:
-        verdict = "stuck"
-    elif counting is not None:
-        verdict = "impossible"
-    best = most_of(explainer.subject(pods[0]), demands)[0]
-    found = conflicts_of(explainer.subject(pods[0]), demands)
+    capacity = next(iter(of_type(rules, CapacityRule)), None)
+    counting = _argument(explainer, pods, capacity) or room.counting
+    room = replace(room, counting=counting)
+    best = most_of(first, demands)[0]
+    found = conflicts_of(first, demands)
     needed = [f.workload for f in found.sets[0][0] if f.workload] if found else list(demands)
     names = conjoined([ref.name for ref in needed])
     rules_text = f"{names} need {count_of(len(pods), 'place')}, and there are {best}"
@@ -60,13 +57,13 @@ def compete(explainer: Explainer, pods: Sequence[int], turn: Turn, room: Room) -
     return Diagnosis(
         targets=tuple(explainer.cluster.pods[pod].key for pod in pods),
         workloads=tuple(ref.short for ref in demands),
-        verdict=verdict,
+        verdict=room.verdict,
         headline=rules_text,
         where=(_where(demands, capacity, left),),
-        narrative=(_narrative(explainer, demands, capacity, argument, best, len(pods)),),
-        rearranging=(limit,) if limit and verdict == "undecided" else (),
+        narrative=(_narrative(explainer, demands, capacity, counting, best, len(pods)),),
+        rearranging=(limit,) if limit and room.verdict == "undecided" else (),
         counting=counting,
-        rearrangement=rearranged(explainer.subject(pods[0]), room) if room.steps else None,
+        rearrangement=rearranged(first, room, landing_nodes(first, room.steps or ())),
         conflicts=found.documents() if found else (),
         more_conflicts=found is not None and not found.complete,
         repairs=_repairs(explainer, demands, best, left, turn.left),
@@ -94,33 +91,28 @@ def _where(demands: Demands, capacity: CapacityRule | None, left: Subject) -> st
 
 
 def _argument(
-    explainer: Explainer, pods: Sequence[int], capacity: CapacityRule | None, room: Room
-) -> tuple[Counting | None, str]:
-    """More is asked for than the whole cluster has free; else what the search found."""
-    cluster = explainer.cluster
-    table = cluster.resources
-    if capacity is not None:
-        for name in capacity.names:
-            column = table.column(name)
-            wanted = int(table.requests[cluster.group_of[list(pods)], column].sum())
-            free = table.allocatable[:, column] - cluster.used[:, column]
-            have = int(np.maximum(free, 0).sum())
-            if wanted > have:
-                text = (
-                    f"{count_of(len(pods), 'pod')} need {amount(name, wanted)} "
-                    f"{resource_word(name)}, {amount(name, have)} are free in the whole cluster: "
-                    "no rearrangement helps."
-                )
-                numbers = {"wanted": wanted, "free": have}
-                return Counting(kind="capacity", text=text, numbers=dict(numbers)), text
-    return room.counting, room.counting.text if room.counting is not None else ""
+    explainer: Explainer, pods: Sequence[int], capacity: CapacityRule | None
+) -> Counting | None:
+    """More is asked for than the whole cluster has free."""
+    cluster, table = explainer.cluster, explainer.cluster.resources
+    for name in capacity.names if capacity is not None else ():
+        column = table.column(name)
+        wanted = int(table.requests[cluster.group_of[list(pods)], column].sum())
+        have = int(np.maximum(table.allocatable[:, column] - cluster.used[:, column], 0).sum())
+        if wanted > have:
+            text = (
+                f"{count_of(len(pods), 'pod')} need {amount_of(name, wanted)}, "
+                f"{amount(name, have)} are free in the whole cluster: no rearrangement helps."
+            )
+            return Counting(kind="capacity", text=text, numbers={"wanted": wanted, "free": have})
+    return None
 
 
 def _narrative(
     explainer: Explainer,
     demands: Demands,
     capacity: CapacityRule | None,
-    argument: str,
+    counting: Counting | None,
     best: int,
     wanted: int,
 ) -> str:
@@ -138,7 +130,7 @@ def _narrative(
     sentences = (
         f"Each pod is schedulable alone, and so is each {noun}. {not_all}",
         room,
-        argument,
+        counting.text if counting is not None else "",
         f"Any {best} of the {wanted} fit."
         if any_of
         else f"At most {best} of the {wanted} fit together.",
@@ -160,13 +152,13 @@ def _any_of(explainer: Explainer, demands: Demands, best: int) -> bool:
 def _room(explainer: Explainer, demands: Demands, rule: CapacityRule) -> str:
     """`n1, n2 and n3 have 1500m CPU free each, room for 1 of these pods per node`, at first."""
     cluster = explainer.cluster
-    lacking = rule.lacking(rule.blocked)
-    if len(lacking) != 1:
+    lacking = rule.only_lacking(rule.blocked)
+    if lacking is None:
         return ""
-    name = rule.names[lacking[0]]
+    name = rule.names[lacking]
     column = cluster.resources.column(name)
     free = np.maximum(cluster.resources.allocatable[:, column] - cluster.used[:, column], 0)
-    places = rule.subject.places.describe(rule.blocked)
+    places = rule.subject.nodes.describe(rule.blocked)
     low, high = int(free[rule.blocked].min()), int(free[rule.blocked].max())
     span = amount(name, low) if low == high else f"{amount(name, low)} to {amount(name, high)}"
     each = " each" if low == high and int(rule.blocked.sum()) > 1 else ""

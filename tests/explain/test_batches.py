@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.cluster import Cluster
 from planner.explain.diagnose import ExplainOptions
-from planner.explain.many import explain_pods
+from planner.explain.several_pods import explain_pods
 from planner.replay.steps import Step
 from planner.replay.verify import check_steps
 from planner.scheduler.profile import default_profile

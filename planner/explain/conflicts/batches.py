@@ -19,8 +19,8 @@ from planner.explain.conflicts.cores import Cores
 from planner.explain.conflicts.facts import Demands, Fact, facts_of
 from planner.explain.conflicts.reduced import reduced
 from planner.explain.conflicts.relaxed import relaxed
-from planner.explain.situation.queue_order import place_in_turn
 from planner.explain.situation.subject import Subject, subject_of
+from planner.explain.situation.trial_state import place_in_turn
 from planner.scheduler.profile import Profile
 from planner_models.diagnosis import Conflict
 

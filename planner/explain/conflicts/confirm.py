@@ -12,10 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.explain.conflicts.only import Kept, spec_with_only, tolerating_all
+from planner.explain.conflicts.partial_spec import spec_with_only, tolerating_all
 from planner.explain.rules import rules_of
-from planner.explain.rules.inter_pod_affinity import AntiAffinityRule
-from planner.explain.rules.pod_topology_spread import SpreadRule
 from planner.explain.rules.rule import Rule
 from planner.explain.situation.subject import Subject
 from planner_models.diagnosis import RuleKind
@@ -50,7 +48,7 @@ def shrunk(subject: Subject, rules: Sequence[Rule]) -> tuple[Rule, ...] | None:
 
 def _leaves_none(subject: Subject, kept: Collection[Rule]) -> bool:
     kinds = {rule.kind for rule in kept}
-    refused = np.zeros(subject.places.total, np.bool_)
+    refused = np.zeros(subject.nodes.total, np.bool_)
     for rule in rules_of(_with_only(subject, kept)):
         if rule.kind not in _NOT_IN_SPEC or rule.kind in kinds:
             refused |= rule.blocked
@@ -59,12 +57,8 @@ def _leaves_none(subject: Subject, kept: Collection[Rule]) -> bool:
 
 def _with_only(subject: Subject, kept: Collection[Rule]) -> Subject:
     """The pod with these rules of its own and no others."""
-    rules = Kept(
-        kinds=frozenset(rule.kind for rule in kept),
-        spreads=frozenset(rule.index for rule in kept if isinstance(rule, SpreadRule)),
-        apart=frozenset(rule.index for rule in kept if isinstance(rule, AntiAffinityRule)),
-    )
-    spec = spec_with_only(subject.group.spec, rules, tolerating_all(subject.state.taint_sets[0]))
+    parts = {rule.part for rule in kept}
+    spec = spec_with_only(subject.group.spec, parts, tolerating_all(subject.state.taint_sets[0]))
     other = replace(subject)
     other.__dict__["group"] = replace(subject.group, spec=spec)
     return other

@@ -40,7 +40,7 @@ def reduced(subject: Subject, demands: Demands) -> Cluster:
     held = _held(subject, demands)
     seen: Counter[tuple[object, ...]] = Counter()
     kept: list[int] = []
-    labels = [key for key in sorted(keys) if not subject.places.per_node(key)]
+    labels = [key for key in sorted(keys) if not subject.nodes.per_node(key)]
     table, used = cluster.resources.allocatable, subject.state.used
     for index, node in enumerate(cluster.nodes):
         kind = (

@@ -9,7 +9,7 @@ from planner.cluster import Cluster
 from planner.documents.simulation import simulation_of
 from planner.examples import example_path
 from planner.explain.diagnose import ExplainOptions
-from planner.explain.many import explain_pods
+from planner.explain.several_pods import explain_pods
 from planner.report.html.evict_page import evict_page
 from planner.report.html.explain_page import explain_page
 from planner.report.html.fleet_page import fleet_page

@@ -13,11 +13,11 @@ from functools import cached_property
 from planner.cluster import Cluster
 from planner.cluster.movability import immovable
 from planner.cluster.owners import WorkloadRef
-from planner.explain.diagnose import ExplainOptions, explain
-from planner.explain.room.moves import rearranged
+from planner.explain.diagnose import ABOUT_ROOM, NO_FEWER, NO_SEQUENCE, ExplainOptions, explain
+from planner.explain.room.moves import landing_nodes, rearranged
 from planner.explain.room.rearrange import Room, room_for
-from planner.explain.situation.queue_order import Turn, place_in_turn
 from planner.explain.situation.subject import Subject, subject_of
+from planner.explain.situation.trial_state import Turn, place_in_turn
 from planner.scheduler.profile import Profile
 from planner.words import NAMED, conjoined, count_of
 from planner_models.diagnosis import Diagnosis, Verdict
@@ -116,7 +116,7 @@ def _with_conflicts(explainer: Explainer, found: Diagnosis, pods: Sequence[int])
     conflicts = conflicts_of(explainer.subject(pods[0]), demands)
     if conflicts is None:
         return found
-    rest = [text for text in found.proof if "conflict" not in text]
+    rest = [text for text in found.proof if text in ABOUT_ROOM]
     return found.model_copy(
         update={
             "conflicts": conflicts.documents(),
@@ -154,14 +154,14 @@ def _judged(
     if fitting:
         text = f"{fitting} of {count_of(number, f'{who} pod')} find a node; then {last.headline}"
         changes["headline"] = text
-    proof = [text for text in last.proof if "evictions" not in text and "sequence" not in text]
-    changes["proof"] = tuple(proof + (["fewer evictions can't do"] if room.fewest else []))
+    proof = [text for text in last.proof if text not in ABOUT_ROOM]
+    changes["proof"] = tuple(proof + ([NO_FEWER] if room.fewest else []))
     if room.steps is not None:
+        first, brief = explainer.subject(pods[0]), explainer.options.brief
+        landing = {} if brief else landing_nodes(first, room.steps)
         changes |= {
-            "verdict": "stuck",
-            "rearrangement": rearranged(
-                explainer.subject(pods[0]), room, brief=explainer.options.brief
-            ),
+            "verdict": room.verdict,
+            "rearrangement": rearranged(first, room, landing, brief=brief),
             "rearranging": (),
             "counting": None,
             "remedy": count_of(room.evictions, "eviction"),
@@ -169,11 +169,11 @@ def _judged(
     elif room.counting is not None:
         counting = last.counting or room.counting
         changes |= {
-            "verdict": "impossible",
+            "verdict": room.verdict,
             "rearrangement": None,
             "counting": counting,
             "rearranging": (counting.text,),
-            "proof": (*proof, "no sequence of evictions helps"),
+            "proof": (*proof, NO_SEQUENCE),
         }
     else:
         changes |= _unknown(explainer, last, room, turn)
@@ -191,7 +191,7 @@ def _unknown(explainer: Explainer, last: Diagnosis, room: Room, turn: Turn) -> d
         return {}
     text = f"Whether evictions help all of them is not known: {room.limit}."
     return {
-        "verdict": "undecided",
+        "verdict": room.verdict,
         "counting": None,
         "rearranging": (text,),
         "rearrangement": None,
