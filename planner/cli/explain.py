@@ -111,8 +111,8 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
     from planner.cluster import build_cluster
     from planner.cluster.movability import MovePolicy
     from planner.explain.diagnose import ExplainOptions
-    from planner.explain.several_pods import explain_pods, explain_workloads
     from planner.explain.room.rearrange import Limits
+    from planner.explain.several_pods import explain_pods, explain_workloads
     from planner.report.emit import Origin, emit
     from planner.report.tables import explain_table
     from planner.sources.load import load_paths

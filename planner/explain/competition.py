@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from planner.cluster.owners import WorkloadRef
 from planner.explain.conflicts.facts import Demands
+from planner.explain.diagnose import Explainer
 from planner.explain.repairs import Case, repairs_for
 from planner.explain.repairs.commands import scale_command
 from planner.explain.room.moves import landing_nodes, rearranged
@@ -28,9 +28,6 @@ from planner_models.diagnosis import (
     Repair,
     WorkloadShare,
 )
-
-if TYPE_CHECKING:
-    from planner.explain.several_pods import Explainer
 
 FIRST = 15
 """What asking for less is cheaper than scaling somebody else."""

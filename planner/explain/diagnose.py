@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
 from planner.cluster import Cluster
 from planner.cluster.movability import immovable
+from planner.cluster.owners import WorkloadRef
 from planner.explain.conflicts.classes import FEW_NODES, node_classes, nodes_table, united
 from planner.explain.conflicts.confirm import is_minimal, shrunk
 from planner.explain.conflicts.conflict import minimal_conflicts
@@ -20,6 +22,7 @@ from planner.explain.room.moves import landing_nodes, rearranged
 from planner.explain.room.rearrange import Limits, Room, make_room
 from planner.explain.rules import rules_of
 from planner.explain.rules.node_resources_fit import CapacityRule
+from planner.explain.rules.pod_topology_spread import SpreadRule
 from planner.explain.rules.rule import NARROWS, FieldPath, Rule, of_type
 from planner.explain.situation.subject import Subject, subject_of
 from planner.explain.wording.headline import cause, pigeonhole, short_cause, stuck
@@ -49,13 +52,6 @@ class ExplainOptions:
     """Only what a row of a table shows: no repairs beside evictions, no trial of ties."""
 
 
-def explain_pod(
-    cluster: Cluster, pod: int, profile: Profile, options: ExplainOptions | None = None
-) -> Diagnosis:
-    """Why this pod does not run, and what would let it."""
-    return explain(subject_of(cluster, profile, pod), options or ExplainOptions())
-
-
 def explain(
     subject: Subject,
     options: ExplainOptions,
@@ -74,6 +70,38 @@ def explain(
     if len(evaluation.feasible):
         return schedulable(subject, evaluation, rules)
     return _Refused(subject, evaluation, rules, options, tuple(beside), room).diagnosis()
+
+
+@dataclass(frozen=True, eq=False)
+class Explainer:
+    """Subjects over one state, which all of them share."""
+
+    cluster: Cluster
+    profile: Profile
+    options: ExplainOptions
+
+    @cached_property
+    def _first(self) -> Subject:
+        return subject_of(self.cluster, self.profile, 0)
+
+    def subject(self, pod: int) -> Subject:
+        """One pod before the shared state."""
+        return replace(self._first, pod=pod)
+
+    def alone(self, pod: int) -> Diagnosis:
+        """The pod by itself."""
+        return explain(self.subject(pod), self.options)
+
+    def workload(self, pod: int) -> WorkloadRef:
+        """Whose pod it is."""
+        return self.cluster.workloads[int(self.cluster.group_of[pod])]
+
+    def by_workload(self, pods: Sequence[int]) -> dict[WorkloadRef, list[int]]:
+        """Pods of the same workload together, in the order given."""
+        found: dict[WorkloadRef, list[int]] = {}
+        for pod in pods:
+            found.setdefault(self.workload(pod), []).append(pod)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +142,7 @@ class _Refused:
             where=self._where(derivation),
             grid=grid(subject, best, () if self.known else room.steps or ()),
             narrative=(
-                *filter(None, (rule.bypassed() for rule in best)),
+                *(rule.bypassed() for rule in of_type(best, SpreadRule) if rule.missing.any()),
                 *narrative(derivation, now=room.verdict == "stuck"),
             ),
             rearranging=self._rearranging(room, best, landing),

@@ -7,54 +7,26 @@ the other is put on the nodes first; the first pod that is left over tells why.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
 
 from planner.cluster import Cluster
 from planner.cluster.movability import immovable
-from planner.cluster.owners import WorkloadRef
-from planner.explain.diagnose import ABOUT_ROOM, NO_FEWER, NO_SEQUENCE, ExplainOptions, explain
+from planner.explain.competition import compete
+from planner.explain.diagnose import (
+    ABOUT_ROOM,
+    NO_FEWER,
+    NO_SEQUENCE,
+    Explainer,
+    ExplainOptions,
+    explain,
+)
 from planner.explain.room.moves import landing_nodes, rearranged
 from planner.explain.room.rearrange import Room, room_for
-from planner.explain.situation.subject import Subject, subject_of
 from planner.explain.situation.trial_state import Turn, place_in_turn
 from planner.scheduler.profile import Profile
 from planner.words import NAMED, conjoined, count_of
 from planner_models.diagnosis import Diagnosis, Verdict
 
 _WORST: tuple[Verdict, ...] = ("impossible", "undecided", "stuck", "gated", "schedulable")
-
-
-@dataclass(frozen=True, eq=False)
-class Explainer:
-    """Subjects over one state, which all of them share."""
-
-    cluster: Cluster
-    profile: Profile
-    options: ExplainOptions
-
-    @cached_property
-    def _first(self) -> Subject:
-        return subject_of(self.cluster, self.profile, 0)
-
-    def subject(self, pod: int) -> Subject:
-        """One pod before the shared state."""
-        return replace(self._first, pod=pod)
-
-    def alone(self, pod: int) -> Diagnosis:
-        """The pod by itself."""
-        return explain(self.subject(pod), self.options)
-
-    def workload(self, pod: int) -> WorkloadRef:
-        """Whose pod it is."""
-        return self.cluster.workloads[int(self.cluster.group_of[pod])]
-
-    def by_workload(self, pods: Sequence[int]) -> dict[WorkloadRef, list[int]]:
-        """Pods of the same workload together, in the order given."""
-        found: dict[WorkloadRef, list[int]] = {}
-        for pod in pods:
-            found.setdefault(self.workload(pod), []).append(pod)
-        return found
 
 
 def explain_pods(
@@ -220,8 +192,6 @@ def _competing(explainer: Explainer, pods: Sequence[int], parts: Sequence[Diagno
     if turn.left:
         room = room_for(first, pods, explainer.options.limits)
         if room.steps is None or room.evictions:
-            from planner.explain.competition import compete
-
             return compete(explainer, pods, turn, room)
     names = [ref.name for ref in explainer.by_workload(pods)]
     return Diagnosis(

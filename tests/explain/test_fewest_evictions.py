@@ -5,9 +5,10 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from planner.cluster import Cluster
-from planner.explain.diagnose import ExplainOptions, explain, explain_pod
+from planner.explain.diagnose import ExplainOptions, explain
 from planner.explain.room.by_solver import placed
 from planner.explain.room.rearrange import Limits
+from planner.explain.several_pods import explain_pods
 from planner.scheduler.profile import default_profile
 from planner.solver.options import SolveOptions
 from planner.solver.problem import build_problem
@@ -53,7 +54,7 @@ def test_no_pod_moves_that_need_not_where_the_solver_makes_room() -> None:
         *workload("tiny", ["c1"] * 50, spec=requests("300m")),
         *workload("web", pending=1, spec=pinned),
     )
-    found = explain_pod(cluster, int(cluster.pending[0]), default_profile())
+    found = explain_pods(cluster, cluster.pending.tolist(), default_profile(), ExplainOptions())
     assert found.verdict == "stuck"
     assert found.rearrangement is not None
     assert found.rearrangement.evictions == 2

@@ -9,7 +9,7 @@ from dataclasses import replace
 from planner.cluster import GONE, Cluster
 from planner.cluster.groups import PodGroup
 from planner.cluster.resources import ResourceTable
-from planner.explain.conflicts.facts import Demands, Fact
+from planner.explain.conflicts.facts import Demands, Fact, groups_of
 from planner.explain.conflicts.partial_spec import spec_with_only, tolerating_all
 from planner.explain.situation.overlay import sharing, uncordoned
 from planner_models.node import Node
@@ -42,7 +42,7 @@ def _groups(
 ) -> tuple[PodGroup, ...]:
     tolerations = tolerating_all(node.spec.taints for node in cluster.nodes)
     groups = list(cluster.groups)
-    for index in {int(cluster.group_of[p]) for pods in demands.values() for p in pods}:
+    for index in groups_of(cluster, demands):
         mine = [fact for fact in kept if index in fact.groups]
         kinds = {fact.kind for fact in mine}
         group = groups[index]

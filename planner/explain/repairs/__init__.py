@@ -9,14 +9,13 @@ import numpy as np
 from planner.cluster.node_rules import BoolArray
 from planner.explain.repairs import (
     add_node,
-    combined,
     delete_pod,
     inter_pod_affinity,
     label_node,
     pod_topology_spread,
     scale,
 )
-from planner.explain.repairs.changes import changes_for, giving_up
+from planner.explain.repairs.changes import changes_for, combined, giving_up
 from planner.explain.repairs.preemption import preempting
 from planner.explain.repairs.proposal import COSTS, MOST_BESIDE, Case, Proposal
 from planner.explain.situation.overlay import feasible
@@ -41,7 +40,7 @@ def repairs_for(case: Case) -> tuple[Repair, ...]:
     found += preempting(case)
     found += [_repair(case, proposal, None) for proposal in scale.propose_own(case)]
     cheapest = min((r.cost for r in found if _changes_a_field(r)), default=None)
-    for proposal in combined.propose(case):
+    for proposal in combined(case):
         if cheapest is None or proposal.cost < cheapest:
             repair = _judged(case, proposal)
             found += [repair] if repair is not None else []

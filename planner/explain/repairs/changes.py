@@ -1,11 +1,13 @@
-"""Which changes each rule proposes, and those that don't belong to one rule."""
+"""Which changes each rule proposes, alone and, where no node is one change away, combined."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from planner.cluster.node_rules import BoolArray
+from planner.explain.conflicts.conflict import blocked_by
 from planner.explain.repairs.inter_pod_affinity import (
     drop_pod_affinity,
     relax_anti_affinity,
@@ -34,6 +36,9 @@ from planner.explain.rules.pod_topology_spread import SpreadRule
 from planner.explain.rules.rule import Rule
 from planner.explain.rules.taint_toleration import TaintRule
 from planner.explain.rules.volumes import VolumeRule
+
+MOST_SETS, MOST_RULES = 6, 3
+"""How many sets of rules, and of how many rules, are changed together."""
 
 _CHANGES: Mapping[type[Rule], tuple[Callable[[Case, Any, BoolArray], Iterator[Proposal]], ...]] = {
     SpreadRule: (raise_max_skew, lower_min_domains),
@@ -66,3 +71,25 @@ def giving_up(case: Case, rule: Rule) -> Iterator[Proposal]:
     propose = _GIVING_UP.get(type(rule))
     if propose is not None:
         yield from propose(case, rule)
+
+
+def combined(case: Case) -> Iterator[Proposal]:
+    """For the smallest sets of rules that refuse a node: the cheapest change for each of them."""
+    masks = blocked_by(case.rules, case.subject.nodes.total)
+    sets = sorted(set(masks.tolist()), key=lambda mask: (mask.bit_count(), mask))
+    wanted = [mask for mask in sets if 2 <= mask.bit_count() <= MOST_RULES]
+    for mask in wanted[:MOST_SETS]:
+        rules = [rule for bit, rule in enumerate(case.rules) if mask >> bit & 1]
+        yield from _for_nodes(case, rules, masks == mask)
+
+
+def _for_nodes(case: Case, rules: Sequence[Rule], nodes: BoolArray) -> Iterator[Proposal]:
+    options = []
+    for rule in rules:
+        found = [*changes_for(case, rule, nodes), *giving_up(case, rule)]
+        options.append(sorted(found, key=lambda proposal: proposal.cost)[:2])
+    for first, *others in product(*options):
+        joined = first
+        for other in others:
+            joined = joined.joined(other, case.costs["combined"])
+        yield joined

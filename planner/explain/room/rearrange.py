@@ -63,8 +63,6 @@ class Room:
     """No sequence needs fewer evictions."""
     counting: Counting | None = None
     on_paper_only: bool = False
-    placed: int = 0
-    """The most of several pods that any sequence places, where all were searched."""
     limit: str = ""
     """Why it is not known whether evictions help."""
 
@@ -252,16 +250,16 @@ def _exhaustive(problem: Problem, profile: Profile, limits: Limits) -> Room | No
     placed = sum(found.value.placed)
     if placed == wanted(problem) and _holds(problem.cluster, profile, found.steps):
         least = found.value.cost if found.complete else 1
-        return Room(steps=found.steps, fewest=found.complete, at_least=least, placed=placed)
+        return Room(steps=found.steps, fewest=found.complete, at_least=least)
     if not found.complete:
         return None
     numbers = {"states": found.states, "placed": placed}
     paper = _on_paper(problem)
     if paper:
         counting = Counting(kind="search", text=paper, numbers=dict(numbers))
-        return Room(counting=counting, on_paper_only=True, placed=placed)
+        return Room(counting=counting, on_paper_only=True)
     text = "No rearrangement helps: all sequences of evictions and placements were searched."
-    return Room(counting=Counting(kind="search", text=text, numbers=dict(numbers)), placed=placed)
+    return Room(counting=Counting(kind="search", text=text, numbers=dict(numbers)))
 
 
 def _on_paper(problem: Problem) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -294,11 +294,10 @@ def find(subject: Subject) -> list[Rule]:
         groups = matched(subject, term)
         field = f"{ANTI_FIELD}[{index}]"
         found.append(AntiAffinityRule(subject, field, mask, (term,), tuple(sorted(groups)), index))
-    others = list(_terms_of_others(subject))
     existing = _refused(plugins[0], subject, Affinity(), REASON_EXISTING)
     if existing.any():
         running = set(subject.cluster.group_of[subject.state.node_of >= 0].tolist())
-        live = [(g, term) for g, term in others if g.index in running]
+        live = [(g, term) for g, term in terms_of_others(subject) if g.index in running]
         terms = tuple({id(term): term for _, term in live}.values())
         groups = frozenset(group.index for group, _ in live)
         found.append(OthersRule(subject, ANTI_FIELD, existing, terms, tuple(sorted(groups))))
@@ -331,7 +330,8 @@ def matched(subject: Subject, term: PodAffinityTerm) -> frozenset[int]:
     return frozenset(cluster.group_index.matching(term.label_selector, namespaces).tolist())
 
 
-def _terms_of_others(subject: Subject) -> Iterable[tuple[PodGroup, PodAffinityTerm]]:
+def terms_of_others(subject: Subject) -> Iterator[tuple[PodGroup, PodAffinityTerm]]:
+    """Required anti-affinity against the pod, with the groups that carry it."""
     cluster, group = subject.cluster, subject.group
     labels = cluster.namespaces.get(group.namespace, {})
     for carried in subject.state.carried_terms.about(group, labels):

@@ -15,8 +15,9 @@ import numpy as np
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.spread import effective_selector
 from planner.cluster.topology import IntArray, Topology
-from planner.explain.rules import volumes
-from planner.explain.rules.rule import NARROWS, Facts, FieldPath, Rule
+from planner.explain.rules.rule import NARROWS, Facts, FieldPath, Rule, of_type
+from planner.explain.rules.volumes import VolumeRule
+from planner.explain.rules.volumes import find as find_volumes
 from planner.explain.situation.lookalikes import lookalike
 from planner.explain.situation.subject import Subject
 from planner.scheduler.framework.default_selector import default_selector
@@ -134,10 +135,6 @@ class SpreadRule(Rule):
         per_node = self.subject.nodes.per_node(self.constraint.topology_key)
         return names if len(names) <= 3 and not per_node else []
 
-    def out_of_reach(self, reached: BoolArray) -> list[str]:
-        """Eligible domains without one of these nodes."""
-        return self.names_of(self.eligible & ~self.domains_of(reached))
-
     # Its words in the long explanation
 
     def sentence(self, left: BoolArray, *, first: bool, place: str = "") -> str:
@@ -202,7 +199,7 @@ class SpreadRule(Rule):
 
     def remark(self) -> str:
         """Domains count although the pod's volumes can't reach them."""
-        for volume in volumes.find(self.subject):
+        for volume in find_volumes(self.subject):
             if (self.eligible & self.open_domains & ~self.domains_of(volume.allowed)).any():
                 return f" {capitalised(self.key)}s that the volume can't reach count all the same."
         return ""
@@ -371,6 +368,14 @@ class SpreadRule(Rule):
             )
             yield Notice(code="minDomains", text=text)
         yield from self._partly_tainted()
+        for volume in of_type(rules, VolumeRule):
+            away = self.names_of(self.eligible & ~self.domains_of(volume.allowed))
+            if volume.reaches_only and away:
+                text = (
+                    f"the volume of {conjoined(volume.claims)} can't reach "
+                    f"{conjoined(away[:NAMED])}, which {short_key(self.key)} spread counts"
+                )
+                yield Notice(code="volumeAgainstSpread", text=text)
 
     def _partly_tainted(self) -> Iterator[Notice]:
         """Only some nodes of a domain are tainted, so it counts although it is half closed."""

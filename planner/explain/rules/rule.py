@@ -133,25 +133,9 @@ class Rule(ABC):
         """What surprises about its count, behind its sentence."""
         return ""
 
-    def located(self, nodes: BoolArray) -> str:
-        """`node2 is in zoneA.`: where nodes lie by the rule's own domains."""
-        return ""
-
-    def counts_all_the_same(self, tainted: BoolArray) -> str:
-        """That nodes which the pod does not tolerate count in its domains."""
-        return ""
-
     def domains_left(self, left: BoolArray) -> list[str]:
         """The domains that it leaves, if they are few enough to say `in eu-1a and eu-1b`."""
         return []
-
-    def bypassed(self) -> str:
-        """That nodes are left out for want of a label."""
-        return ""
-
-    def needed(self, left: BoolArray) -> str:
-        """`2 CPU`: the only resource that these nodes lack."""
-        return ""
 
     # Its words in headlines
 
@@ -166,10 +150,6 @@ class Rule(ABC):
     def after_spread(self, spread: str, place: str, left: BoolArray) -> str:
         """The headline, if a spread constraint leaves one place and this rule closes it."""
         return ""
-
-    def open_names(self, left: BoolArray) -> list[str]:
-        """The domains of a spread constraint that are open and have some of these nodes."""
-        return []
 
     def few_words(self, left: BoolArray) -> str:
         """The cause as short as a row of a table needs it."""
@@ -225,10 +205,6 @@ class Rule(ABC):
     def hints(self, rules: Sequence[Rule]) -> Iterator[Notice]:
         """Typos and traps, beside all rules that refuse a node."""
         yield from ()
-
-    def out_of_reach(self, reached: BoolArray) -> list[str]:
-        """The domains that it counts although none of these nodes is in them."""
-        return []
 
 
 SomeRule = TypeVar("SomeRule", bound=Rule)

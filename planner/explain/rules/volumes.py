@@ -5,7 +5,6 @@ A bound volume pins the pod to the nodes that reach it. Claims that are unusable
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,9 +14,8 @@ from planner.cluster.node_rules import BoolArray
 from planner.explain.rules.rule import NARROWS, Facts, FieldPath, Rule
 from planner.explain.situation.subject import Subject
 from planner.scheduler.framework.plugin import Status
-from planner.words import NAMED, conjoined, short_key
+from planner.words import conjoined
 from planner_models.diagnosis import RuleKind
-from planner_models.notice import Notice
 
 PLUGINS = ("VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone")
 _PINNING = {
@@ -106,17 +104,6 @@ class VolumeRule(Rule):
     def facts(self) -> Facts:
         """The claims and kube-scheduler's reasons."""
         return {"claims": list(self.claims), "reasons": list(self.reasons)}
-
-    def hints(self, rules: Sequence[Rule]) -> Iterator[Notice]:
-        """Volumes pin the pod, but spread counts zones that they can't reach."""
-        for rule in rules if self.reaches_only else ():
-            away = rule.out_of_reach(self.allowed)
-            if away:
-                text = (
-                    f"the volume of {conjoined(self.claims)} can't reach "
-                    f"{conjoined(away[:NAMED])}, which {short_key(rule.name)} counts"
-                )
-                yield Notice(code="volumeAgainstSpread", text=text)
 
     def where(self, left: BoolArray) -> FieldPath:
         """`pvc/data-db-2 -> pv-db-2`."""

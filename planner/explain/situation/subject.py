@@ -109,11 +109,6 @@ class Subject:
         found: BoolArray = self.running_of(groups) & there
         return found
 
-    @property
-    def template(self) -> str:
-        """Where the pod's fields are changed: in its own spec or in the workload's template."""
-        return "spec" if self.bare else "spec.template.spec"
-
 
 def subject_of(cluster: Cluster, profile: Profile, pod: int) -> Subject:
     """The pod over a fresh state."""

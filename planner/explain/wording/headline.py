@@ -5,6 +5,7 @@ from __future__ import annotations
 from planner.cluster.node_rules import BoolArray
 from planner.explain.conflicts.derive import Derivation
 from planner.explain.rules.node_resources_fit import CapacityRule
+from planner.explain.rules.pod_topology_spread import SpreadRule
 from planner.explain.rules.rule import FILTERS, NARROWS, Rule, of_type
 from planner.explain.situation.subject import Subject
 from planner.words import conjoined, count_of
@@ -40,7 +41,8 @@ def _pair(first: Rule, second: Rule, derivation: Derivation) -> str:
 
 
 def _place(rule: Rule, left: BoolArray) -> str:
-    names = rule.open_names(left)
+    """The domains that a spread constraint leaves, if they are few."""
+    names = [name for spread in of_type((rule,), SpreadRule) for name in spread.open_names(left)]
     return conjoined(names) if len(names) <= 2 else ""
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from planner.cluster.node_rules import BoolArray
 from planner.explain.conflicts.derive import Derivation, DerivationStep
 from planner.explain.rules.node_resources_fit import CapacityRule
+from planner.explain.rules.pod_topology_spread import SpreadRule
 from planner.explain.rules.rule import FILTERS, NARROWS, of_type
 from planner.words import NAMED, conjoined, joined_sentences
 
@@ -32,10 +33,8 @@ def _narrowing(step: DerivationStep, *, first: bool) -> str:
 
 def _meeting(steps: tuple[DerivationStep, ...]) -> str:
     """`node2 is in zoneA.`: where the last rule's nodes lie by the first one's domains."""
-    first, last = steps[0].rule, steps[-1].rule
-    if first.kind == "volumes":
-        first, last = last, first
-    return "" if last.kind == "volumes" else first.located(last.allowed)
+    spreads = of_type((step.rule for step in steps), SpreadRule)
+    return spreads[0].located(spreads[-1].allowed) if len(spreads) == len(steps) else ""
 
 
 def _rest(derivation: Derivation) -> str:
@@ -48,7 +47,8 @@ def _rest(derivation: Derivation) -> str:
         sentences.append(_filters(derivation, left, place))
         if len(filtering) == 1 and filtering[0].rule.kind == "taints":
             tainted = filtering[0].rule.blocked
-            known = [s.rule.counts_all_the_same(tainted) for s in derivation.narrowing]
+            spreads = of_type(derivation.rules, SpreadRule)
+            known = [spread.counts_all_the_same(tainted) for spread in spreads]
             sentences.append(next((text for text in known if text), ""))
     for rule in of_type(derivation.rules, CapacityRule):
         room = derivation.left_after(FILTERS)
@@ -89,7 +89,8 @@ def _conclusion(derivation: Derivation, *, now: bool) -> str:
     if not later and len(narrowing) > 2:
         return "So no node satisfies all of them."
     domains = _domains_left(derivation)
-    need = later[0].rule.needed(derivation.left_after(FILTERS)) if len(later) == 1 else ""
+    rooms = of_type(derivation.rules, CapacityRule) if len(later) == 1 else ()
+    need = "".join(room.needed(derivation.left_after(FILTERS)) for room in rooms)
     if domains and need:
         verb = "is" if len(domains) == 1 else "are"
         return (

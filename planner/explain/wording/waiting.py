@@ -7,7 +7,8 @@ from functools import partial
 import numpy as np
 
 from planner.explain.conflicts.classes import nodes_table
-from planner.explain.rules.rule import Rule
+from planner.explain.rules.pod_topology_spread import SpreadRule
+from planner.explain.rules.rule import Rule, of_type
 from planner.explain.situation.subject import Subject
 from planner.explain.wording.hints import hints
 from planner.scheduler.cycle import Evaluation
@@ -68,7 +69,7 @@ def schedulable(subject: Subject, evaluation: Evaluation, rules: tuple[Rule, ...
         text = f"every node takes {subject.headline}"
     else:
         text = f"{nodes.describe(mask)} take {subject.headline}"
-    told = [rule.bypassed() for rule in rules]
+    told = [spread.bypassed() for spread in of_type(rules, SpreadRule)]
     told += [rule.sentence(np.ones_like(mask), first=True) for rule in rules]
     if number > 1:
         verb = "scores best" if int(best.sum()) == 1 else "score best"
