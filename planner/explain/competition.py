@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 
 from planner.cluster.owners import WorkloadRef
+from planner.explain.conflicts.batches import conflicts_of, most_of
 from planner.explain.conflicts.facts import Demands
 from planner.explain.diagnose import Explainer
 from planner.explain.repairs import Case, repairs_for
@@ -37,19 +38,19 @@ MOST_SHARES = 12
 
 def compete(explainer: Explainer, pods: Sequence[int], turn: Turn, room: Room) -> Diagnosis:
     """Why not all of them fit, who gets what, and what would let all run."""
-    from planner.explain.conflicts.batches import conflicts_of, most_of
-
     demands, first = explainer.by_workload(pods), explainer.subject(pods[0])
     left = turn.subject(first)
     rules = rules_of(left)
     capacity = next(iter(of_type(rules, CapacityRule)), None)
     counting = _argument(explainer, pods, capacity) or room.counting
     room = replace(room, counting=counting)
-    best = most_of(first, demands)[0]
+    best, bound = most_of(first, demands)
+    fitting = _fitting(explainer, demands, best, bound)
+    known = f"there are {best}" if best == bound else f"{best} were found"
     found = conflicts_of(first, demands)
     needed = [f.workload for f in found.sets[0][0] if f.workload] if found else list(demands)
     names = conjoined([ref.name for ref in needed])
-    rules_text = f"{names} need {count_of(len(pods), 'place')}, and there are {best}"
+    rules_text = f"{names} need {count_of(len(pods), 'place')}, and {known}"
     limit = f"Whether evictions help is not known: {room.limit}." if room.limit else ""
     return Diagnosis(
         targets=tuple(explainer.cluster.pods[pod].key for pod in pods),
@@ -57,7 +58,11 @@ def compete(explainer: Explainer, pods: Sequence[int], turn: Turn, room: Room) -
         verdict=room.verdict,
         headline=rules_text,
         where=(_where(demands, capacity, left),),
-        narrative=(_narrative(explainer, demands, capacity, counting, best, len(pods)),),
+        narrative=(
+            _narrative(
+                explainer, demands, capacity, counting, _fitting(explainer, demands, best, bound)
+            ),
+        ),
         rearranging=(limit,) if limit and room.verdict == "undecided" else (),
         counting=counting,
         rearrangement=rearranged(first, room, landing_nodes(first, room.steps or ())),
@@ -73,8 +78,6 @@ def compete(explainer: Explainer, pods: Sequence[int], turn: Turn, room: Room) -
 
 
 def _fits(explainer: Explainer, pods: Sequence[int]) -> bool:
-    from planner.explain.conflicts.batches import most_of
-
     if not pods:
         return True
     return most_of(explainer.subject(pods[0]), explainer.by_workload(pods))[0] == len(pods)
@@ -110,8 +113,7 @@ def _narrative(
     demands: Demands,
     capacity: CapacityRule | None,
     counting: Counting | None,
-    best: int,
-    wanted: int,
+    fitting: str,
 ) -> str:
     kinds = {ref.kind for ref in demands}
     noun = next(iter(kinds)) if len(kinds) == 1 else "workload"
@@ -123,17 +125,24 @@ def _narrative(
         if len(priorities) == 1
         else "The higher priority comes first."
     )
-    any_of = _any_of(explainer, demands, best)
     sentences = (
         f"Each pod is schedulable alone, and so is each {noun}. {not_all}",
         room,
         counting.text if counting is not None else "",
-        f"Any {best} of the {wanted} fit."
-        if any_of
-        else f"At most {best} of the {wanted} fit together.",
+        fitting,
         first,
     )
     return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _fitting(explainer: Explainer, demands: Demands, best: int, bound: int | None) -> str:
+    """How many fit together; only with a bound it is said that there are no more."""
+    wanted = sum(map(len, demands.values()))
+    if best != bound:
+        return f"{best} of the {wanted} fit together; whether more do is not known."
+    if _any_of(explainer, demands, best):
+        return f"Any {best} of the {wanted} fit."
+    return f"At most {best} of the {wanted} fit together."
 
 
 def _any_of(explainer: Explainer, demands: Demands, best: int) -> bool:

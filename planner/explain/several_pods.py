@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from planner.cluster import Cluster
 from planner.cluster.movability import immovable
 from planner.explain.competition import compete
+from planner.explain.conflicts.batches import conflicts_of, most_of
 from planner.explain.diagnose import (
     ABOUT_ROOM,
     NO_FEWER,
@@ -80,8 +81,6 @@ def _together(explainer: Explainer, pods: Sequence[int]) -> Diagnosis:
 
 def _with_conflicts(explainer: Explainer, found: Diagnosis, pods: Sequence[int]) -> Diagnosis:
     """Why one pod more than fits is one too many, whoever comes first."""
-    from planner.explain.conflicts.batches import conflicts_of, most_of
-
     workload = explainer.workload(pods[0])
     value, bound = most_of(explainer.subject(pods[0]), {workload: pods})
     demands = {workload: pods[: value + 1] if value == bound else pods}

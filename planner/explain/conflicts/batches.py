@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from planner.cluster import Cluster
 from planner.explain.conflicts.conflict import minimal_hitting_sets
-from planner.explain.conflicts.cores import Cores
 from planner.explain.conflicts.facts import Demands, Fact, facts_of
 from planner.explain.conflicts.reduced import reduced
 from planner.explain.conflicts.relaxed import relaxed
@@ -23,6 +23,9 @@ from planner.explain.situation.subject import Subject, subject_of
 from planner.explain.situation.trial_state import place_in_turn
 from planner.scheduler.profile import Profile
 from planner_models.diagnosis import Conflict
+
+if TYPE_CHECKING:  # the solver is imported when it is asked
+    from planner.explain.conflicts.cores import Cores
 
 QUESTIONS = 80
 """Sets of facts that are judged before the search for further conflicts ends."""
@@ -110,6 +113,8 @@ class _Search:
 
     @cached_property
     def _cores(self) -> Cores:
+        from planner.explain.conflicts.cores import Cores
+
         return Cores(self.subject.cluster, self.demands, self.facts)
 
     def facts_in(self, mask: int) -> tuple[Fact, ...]:

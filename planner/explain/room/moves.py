@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -139,21 +139,10 @@ def _alternatives(subject: Subject, step: Step, room: Room) -> str:
     mates = np.flatnonzero((cluster.group_of == group) & (cluster.node_of >= 0)).tolist()
     if not 1 < len(mates) <= SIBLINGS:
         return ""
-    good = list(equally_good(subject, room.steps or (), mates))
-    name = cluster.workloads[int(group)].name
-    return f"any of the {len(mates)} {name} pods would do" if len(good) == len(mates) else ""
-
-
-def equally_good(subject: Subject, steps: Sequence[Step], movable: Sequence[int]) -> Iterator[int]:
-    """Pods of the same group that could be evicted in the place of the only one."""
-    evicted = [step.pod for step in steps if step.action == "evict"]
-    if len(evicted) != 1:
-        return
     trial = Trial(subject)
-    group = subject.cluster.group_of[evicted[0]]
-    for pod in movable:
-        if subject.cluster.group_of[pod] == group and trial.without(pod) is not None:
-            yield pod
+    if any(trial.without(pod) is None for pod in mates):
+        return ""
+    return f"any of the {len(mates)} {cluster.workloads[int(group)].name} pods would do"
 
 
 def landing_nodes(subject: Subject, steps: Sequence[Step]) -> dict[int, list[int]]:
