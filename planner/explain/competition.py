@@ -58,11 +58,7 @@ def compete(explainer: Explainer, pods: Sequence[int], turn: Turn, room: Room) -
         verdict=room.verdict,
         headline=rules_text,
         where=(_where(demands, capacity, left),),
-        narrative=(
-            _narrative(
-                explainer, demands, capacity, counting, _fitting(explainer, demands, best, bound)
-            ),
-        ),
+        narrative=(_narrative(explainer, demands, capacity, counting, fitting),),
         rearranging=(limit,) if limit and room.verdict == "undecided" else (),
         counting=counting,
         rearrangement=rearranged(first, room, landing_nodes(first, room.steps or ())),
