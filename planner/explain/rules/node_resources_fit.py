@@ -77,10 +77,11 @@ class CapacityRule(Rule):
     def sentence(self, left: BoolArray, *, first: bool, place: str = "") -> str:
         """`Both nodes in eu-1c are short of CPU: it needs 1, c1 has 500m free, c2 750m.`"""
         who = self.subject.name if first else "it"
-        column = self.only_lacking(left)
+        refused = left & self.blocked
+        column = self.only_lacking(refused)
         if column is None:
-            return self._several(who, left, place)
-        return self._one_resource(who, column, left, place)
+            return self._several(who, refused, place)
+        return self._one_resource(who, column, refused, place)
 
     def paragraph(self, left: BoolArray, place: str, *, first: bool) -> str:
         """The sentence in a derivation, where many nodes are summed up."""
