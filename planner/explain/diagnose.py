@@ -28,7 +28,7 @@ from planner.explain.situation.subject import Subject, subject_of
 from planner.explain.wording.headline import cause, pigeonhole, short_cause, stuck
 from planner.explain.wording.hints import hints, misleading
 from planner.explain.wording.narrative import narrative
-from planner.explain.wording.waiting import aside, schedulable
+from planner.explain.wording.waiting import out_of_queue, schedulable
 from planner.scheduler.cycle import Evaluation
 from planner.scheduler.preemption import event_message, preempt
 from planner.scheduler.profile import Profile
@@ -62,7 +62,7 @@ def explain(
 
     `beside` are others that wait with it, `room` what is known about room for all of them.
     """
-    found = aside(subject)
+    found = out_of_queue(subject)
     if found is not None:
         return found
     evaluation = subject.scheduler.evaluate(subject.pod)

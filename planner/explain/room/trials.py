@@ -1,4 +1,4 @@
-"""Evictions tried on a branch of the state, each undone before the next.
+"""Evictions tried on a copy of the state, each undone before the next.
 
 First one pod of any group and node; then as many pods of one node, or of one domain, as have to go
 before the pod fits there, with all of them landing elsewhere.
@@ -167,7 +167,7 @@ def _short_at(setting: Setting, node: int) -> list[int]:
 
 
 class Trial:
-    """Evictions on one branch; each is undone before the next."""
+    """Evictions on one copy of the state; each is undone before the next."""
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject

@@ -60,8 +60,8 @@ class Rule(ABC):
     static: ClassVar[bool] = False
     """Whether it looks at no other pod, so that no eviction changes what it says."""
     monotone: ClassVar[bool] = True
-    """Whether more pods never open a node: without the movable pods it refuses what it always does.
-    """
+    """Whether more pods never open a node, so that what it refuses without the movable pods stays
+    refused."""
     leaving: ClassVar[str] = ""
     """`taints leave`: how a sentence says which nodes remain."""
     excluding: ClassVar[str] = ""

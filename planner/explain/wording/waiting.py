@@ -17,7 +17,7 @@ from planner_models.diagnosis import Diagnosis
 from planner_models.pod import DEFAULT_SCHEDULER
 
 
-def aside(subject: Subject) -> Diagnosis | None:
+def out_of_queue(subject: Subject) -> Diagnosis | None:
     """Pods that kube-scheduler does not look at."""
     spec, node = subject.record.spec, int(subject.cluster.node_of[subject.pod])
     diagnosis = partial(
