@@ -9,8 +9,8 @@ from dataclasses import replace
 from planner.cluster import GONE, Cluster
 from planner.cluster.groups import PodGroup
 from planner.cluster.resources import ResourceTable
+from planner.explain.conflicts.confirm import spec_with_only, tolerating_all
 from planner.explain.conflicts.facts import Demands, Fact, groups_of
-from planner.explain.conflicts.partial_spec import spec_with_only, tolerating_all
 from planner.explain.situation.overlay import sharing, uncordoned
 from planner_models.node import Node
 from planner_models.pod import PodSpec

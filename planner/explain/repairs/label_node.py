@@ -32,7 +32,7 @@ def of_no_help(case: Case) -> Iterator[str]:
     """The only node without a label: which of the domains there are would not help it."""
     nodes = case.subject.cluster.nodes
     for rule in of_type(case.rules, SpreadRule):
-        key, typos = rule.constraint.topology_key, rule.mislabelled()
+        key, typos = rule.constraint.topology_key, rule.mislabelled
         plain = [i for i in np.flatnonzero(rule.missing).tolist() if i not in typos]
         few = len(plain) == 1 and len(rule.topology.domains) <= MOST
         if not few or case.subject.nodes.per_node(key):
@@ -48,7 +48,7 @@ def of_no_help(case: Case) -> Iterator[str]:
 
 
 def _for_topology(case: Case, rule: SpreadRule) -> Iterator[Proposal]:
-    key, nodes, typos = rule.constraint.topology_key, case.subject.cluster.nodes, rule.mislabelled()
+    key, nodes, typos = rule.constraint.topology_key, case.subject.cluster.nodes, rule.mislabelled
     others = [i for i in np.flatnonzero(rule.missing).tolist() if i not in typos]
     for index, typo in list(typos.items())[:MOST]:
         yield _proposal(case, index, key, nodes[index].labels[typo], 0)

@@ -229,7 +229,7 @@ class SpreadRule(Rule):
         nodes, missing = self.subject.cluster.nodes, np.flatnonzero(self.missing).tolist()
         if not missing:
             return ""
-        key, typos = self.constraint.topology_key, self.mislabelled()
+        key, typos = self.constraint.topology_key, self.mislabelled
         plain = [nodes[i].name for i in missing if i not in typos]
         parts = [named_or_counted(plain, "node")] if plain else []
         question = ""
@@ -245,6 +245,7 @@ class SpreadRule(Rule):
             f"{key}: {', and '.join(parts)}.{question}"
         )
 
+    @cached_property
     def mislabelled(self) -> dict[int, str]:
         """Nodes that have, instead of the label, one that looks like it; with that one.
 
