@@ -11,10 +11,11 @@ from planner.cluster import PENDING, Cluster
 from planner.cluster.topology import IntArray
 from planner.descheduler.baselines import baselines, too_large
 from planner.documents.broken_rules import describe
-from planner.evictions.attempts import USUAL_SEEDS
-from planner.evictions.causes import Cause
-from planner.evictions.convergence import expected_nodes
+from planner.documents.descheduler import baseline
+from planner.documents.eviction_causes import Cause, causes
 from planner.evictions.goals import Aim
+from planner.evictions.repeated_trials import USUAL_SEEDS
+from planner.evictions.robust_waves import expected_nodes
 from planner.evictions.suggest import find_evictions
 from planner.evictions.suggestion import EvictOptions, Suggestion
 from planner.replay.violations import Violation, total
@@ -47,7 +48,8 @@ def make_eviction_plan(
 ) -> EvictionPlan:
     """The fewest evictions that repair the cluster, beside what the descheduler would do."""
     found = find_evictions(cluster, options, profile, progress)
-    compared = tuple(baselines(cluster, profile, policies, progress or silent))
+    runs = baselines(cluster, profile, policies, progress or silent)
+    compared = tuple(baseline(*run) for run in runs)
     return eviction_plan(found, compared)
 
 
@@ -114,13 +116,14 @@ def _evictions(found: Suggestion) -> Iterator[PlannedEviction]:
         key: tuple(names[node] for node in nodes)
         for key, nodes in expected_nodes(found.tried).items()
     }
+    because = causes(found.aim.wanted, found.broken)
     last = len(found.tried.waves)
     for number, wave in enumerate(found.tried.waves):
         for pod in sorted(wave.evictions, key=lambda pod: real.pods[pod].key):
             group, node = int(real.group_of[pod]), names[real.node_of[pod]]
             waves = (w for w in range(number, last) if (w, group) in expected)
             landing = next(waves, None)
-            cause = found.causes.get(pod, Cause(None, f"makes room on {node}"))
+            cause = because.get(pod, Cause(None, f"makes room on {node}"))
             yield PlannedEviction(
                 pod=real.pods[pod].key,
                 uid=real.pods[pod].uid,
@@ -165,7 +168,7 @@ def _landings(cluster: Cluster, before: IntArray, after: IntArray) -> Iterator[E
 
 def _fewest(found: Suggestion) -> bool:
     """Proven for all choices of nodes, if the goals are rules and no limit cut the plan short."""
-    planned = sum(step.action in ("evict", "move") for step in found.outcome.waves.steps)
+    planned = sum(step.evicts for step in found.outcome.waves.steps)
     limits = found.options.limits
     return (
         found.outcome.decision.status == "optimal"

@@ -34,7 +34,7 @@ def wave_documents(cluster: Cluster, waves: Waves, allowances: Allowances) -> It
 
 def _going(cluster: Cluster, wave: Sequence[Step]) -> set[str]:
     """The workloads that lose pods in a wave."""
-    groups = {int(cluster.group_of[s.pod]) for s in wave if s.action in ("evict", "move")}
+    groups = {int(cluster.group_of[s.pod]) for s in wave if s.evicts}
     return {cluster.workloads[group].short for group in groups}
 
 
@@ -45,7 +45,7 @@ def _down(
     budgeted: Collection[int],
 ) -> Iterator[DownAtOnce]:
     """How many pods of workloads without a budget a wave takes down."""
-    going = (step for step in wave if step.action in ("evict", "move") and step not in surging)
+    going = (step for step in wave if step.evicts and step not in surging)
     counts: Counter[str] = Counter()
     for group, pods in Counter(int(cluster.group_of[step.pod]) for step in going).items():
         if group not in budgeted:

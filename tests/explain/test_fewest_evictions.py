@@ -12,7 +12,7 @@ from planner.explain.several_pods import explain_pods
 from planner.scheduler.profile import default_profile
 from planner.solver.options import SolveOptions
 from planner.solver.problem import build_problem
-from planner_models.plan import Objective
+from planner.solver.solution import Level
 from tests.agreement.clusters import clusters
 from tests.explain.situations import nodes, requests, workload
 from tests.explain.test_explain_properties import exhaustive, subjects
@@ -66,8 +66,7 @@ def test_a_number_that_the_solver_did_not_find_proves_nothing() -> None:
     pods = [workload(f"w{i}", pending=1, spec={**requests("1"), "priority": i}) for i in (0, 5)]
     cluster = cluster_of(*nodes({"a": ["a1"]}), *pods[0], *pods[1])
     problem = build_problem(cluster, SolveOptions())
-    first = Objective(name="placed 5", value=0, bound=0, direction="max")
-    second = Objective(name="placed 0", value=0, bound=1, direction="max")
+    first, second = Level("placed 5", "placed", 0, 0), Level("placed 0", "placed", 0, 1)
     assert placed(problem, ()) == (0, None)
     assert placed(problem, (first,)) == (0, None)
     assert placed(problem, (first, second)) == (0, 1)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from planner.replay.steps import Step
 from planner.scheduler.profile import Profile
 from planner.solver.problem import Cell, Problem
-from planner_models.plan import Objective
+from planner.solver.solution import Level
 
 SECONDS = 15.0
 """Deterministic time for the question whether evictions help at all."""
@@ -47,12 +47,12 @@ def wanted(problem: Problem) -> int:
     return sum(len(pods) for pods in problem.waiting.values())
 
 
-def placed(problem: Problem, objectives: Sequence[Objective]) -> tuple[int, int | None]:
+def placed(problem: Problem, objectives: Sequence[Level]) -> tuple[int, int | None]:
     """How many pods are placed, and a bound on it; None if a priority has no bound.
 
     A level that the solver did not get to says nothing: taken for 0 it would be a proof.
     """
-    levels = [each for each in objectives if each.name.startswith("placed ")]
+    levels = [each for each in objectives if each.kind == "placed"]
     priorities = {problem.cluster.groups[group].priority for group in problem.waiting}
     bound = sum(each.bound for each in levels) if len(levels) == len(priorities) else None
     return sum(each.value for each in levels), bound
