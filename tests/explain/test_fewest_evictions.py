@@ -5,18 +5,25 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from planner.cluster import Cluster
+from planner.cluster.movability import DEFAULT_POLICY
 from planner.explain.diagnose import ExplainOptions, explain
 from planner.explain.room.by_solver import placed
+from planner.explain.room.certificates import counts_and_most
 from planner.explain.room.rearrange import Limits
+from planner.explain.room.setting import Setting
+from planner.explain.rules import rules_of
+from planner.explain.rules.pod_topology_spread import SpreadRule
+from planner.explain.rules.rule import of_type
 from planner.explain.several_pods import explain_pods
+from planner.explain.situation.subject import Subject
 from planner.scheduler.profile import default_profile
 from planner.solver.options import SolveOptions
 from planner.solver.problem import build_problem
 from planner.solver.solution import Level
 from tests.agreement.clusters import clusters
-from tests.explain.situations import nodes, requests, workload
+from tests.explain.situations import nodes, requests, spread, workload
 from tests.explain.test_explain_properties import exhaustive, subjects
-from tests.objects import cluster_of
+from tests.objects import cluster_of, pod
 
 ONLY_THE_SOLVER = ExplainOptions(Limits(searched_cells=0))
 
@@ -40,6 +47,33 @@ def test_what_the_solver_calls_impossible_no_sequence_reaches(cluster: Cluster) 
     for subject in subjects(cluster):
         if explain(subject, ONLY_THE_SOLVER).verdict == "impossible":
             assert not sum(exhaustive(subject).value.placed)
+
+
+def setting_of(subject: Subject) -> Setting:
+    return Setting(subject, rules_of(subject), DEFAULT_POLICY)
+
+
+@settings(max_examples=60)
+@given(clusters())
+def test_no_domain_can_hold_more_than_counting_says(cluster: Cluster) -> None:
+    for subject in subjects(cluster):
+        setting = setting_of(subject)
+        for rule in of_type(setting.rules, SpreadRule):
+            bound = dict(zip(rule.topology.domains, setting.most(rule, with_pod=True), strict=True))
+            most = counts_and_most(subject, setting.movable, rule.constraint)[1]
+            assert all(bound[domain] >= number for domain, number in most.items())
+
+
+def test_pods_that_stay_count_where_they_close_no_node_by_themselves() -> None:
+    """The bare pod on b1 alone would allow any zone; it is there all the same."""
+    body = {**requests("1"), "topologySpreadConstraints": [spread("web", skew=2)]}
+    bare = pod("alone", "b1", metadata={"labels": {"app": "web"}})
+    cluster = cluster_of(
+        *nodes({"a": ["a1"], "b": ["b1"]}), *workload("web", ["a1"] * 3, 1, spec=body), bare
+    )
+    setting = setting_of(next(subjects(cluster)))
+    rule = of_type(setting.rules, SpreadRule)[0]
+    assert setting.most(rule, with_pod=True).tolist() == [4, 3 + 1]
 
 
 def test_no_pod_moves_that_need_not_where_the_solver_makes_room() -> None:

@@ -105,7 +105,7 @@ def _domains(subject: Subject, movable: BoolArray, counting: Counting) -> bool:
     """No domain can get more than has room in it, nor more than maxSkew above the least of them."""
     index = int(str(counting.numbers["index"]))
     constraint = subject.group.spec.topology_spread_constraints[index]
-    counts, most = _counts_and_most(subject, movable, constraint)
+    counts, most = counts_and_most(subject, movable, constraint)
     if subject.group not in _matching(subject, constraint):
         return False
     limit = _lowest(constraint, most) + constraint.max_skew
@@ -118,7 +118,7 @@ def _lowest(constraint: TopologySpreadConstraint, most: Mapping[str, int]) -> in
     return 0 if len(most) < (constraint.min_domains or 1) else min(most.values())
 
 
-def _counts_and_most(
+def counts_and_most(
     subject: Subject,
     movable: BoolArray,
     constraint: TopologySpreadConstraint,
@@ -235,9 +235,9 @@ def _shut(subject: Subject, movable: BoolArray, index: int) -> BoolArray:
     constraint = subject.group.spec.topology_spread_constraints[index]
     selector = effective_selector(constraint, subject.group)
     own = int(selector is not None and selector.matches(subject.group.labels))
-    most = _counts_and_most(subject, movable, constraint, with_pod=False)[1]
+    most = counts_and_most(subject, movable, constraint, with_pod=False)[1]
     nobody = np.zeros_like(movable)
-    staying = _counts_and_most(subject, nobody, constraint, with_pod=False, only=~movable)[0]
+    staying = counts_and_most(subject, nobody, constraint, with_pod=False, only=~movable)[0]
     lowest = _lowest(constraint, most)
     found = np.zeros(len(subject.cluster.nodes), np.bool_)
     for node, place in enumerate(subject.cluster.nodes):

@@ -18,6 +18,7 @@ from planner.cluster.topology import IntArray
 from planner.explain.rules import rules_of
 from planner.explain.rules.inter_pod_affinity import NearRule
 from planner.explain.rules.pod_topology_spread import SpreadRule
+from planner.explain.rules.pod_topology_spread import find as find_spreads
 from planner.explain.rules.rule import Rule, of_type
 from planner.explain.situation.subject import Subject
 from planner.scheduler.cycle import GroupCycle
@@ -78,15 +79,15 @@ class Setting:
         return replace(self.subject, state=state)
 
     @cached_property
-    def fixed_rules(self) -> tuple[Rule, ...]:
-        """The rules over the pods that stay."""
-        return rules_of(self.fixed)
+    def _fixed_spreads(self) -> dict[str, SpreadRule]:
+        """All constraints over the pods that stay, those that refuse no node as well."""
+        return {rule.field: rule for rule in of_type(find_spreads(self.fixed), SpreadRule)}
 
     @cached_property
     def never(self) -> BoolArray:
         """Nodes that refuse the pod whatever is evicted."""
         refused = np.zeros(self.subject.nodes.total, np.bool_)
-        for rule in self.fixed_rules:
+        for rule in rules_of(self.fixed):
             if rule.monotone:
                 refused |= rule.blocked
         for near in of_type(self.rules, NearRule):
@@ -104,9 +105,7 @@ class Setting:
 
     def _staying(self, rule: SpreadRule) -> IntArray:
         """Matching pods per domain that can't leave."""
-        staying = of_type(self.fixed_rules, SpreadRule)
-        found = [each.counts for each in staying if each.field == rule.field]
-        return found[0] if found else np.zeros_like(rule.counts)
+        return self._fixed_spreads[rule.field].counts
 
     def lowest(self, rule: SpreadRule, *, with_pod: bool) -> int:
         """No sequence brings the minimum above this."""
