@@ -13,6 +13,8 @@ from planner.descheduler.baselines import baselines, too_large
 from planner.documents.broken_rules import describe
 from planner.documents.descheduler import baseline
 from planner.documents.eviction_causes import Cause, causes
+from planner.documents.ready_pods import ReadyAfter
+from planner.documents.workload_changes import workload_changes
 from planner.evictions.goals import Aim
 from planner.evictions.repeated_trials import USUAL_SEEDS
 from planner.evictions.robust_waves import expected_nodes
@@ -20,6 +22,7 @@ from planner.evictions.suggest import find_evictions
 from planner.evictions.suggestion import EvictOptions, Suggestion
 from planner.replay.violations import Violation, total
 from planner.scheduler.profile import Profile
+from planner.sequences.outcome import Changed
 from planner.solver.progress import Report, silent
 from planner_models.descheduler_policy import DeschedulerPolicy
 from planner_models.evictions import (
@@ -36,6 +39,7 @@ from planner_models.evictions import (
     Situation,
 )
 from planner_models.notice import Notice
+from planner_models.plan import WorkloadChange
 
 
 def make_eviction_plan(
@@ -74,6 +78,7 @@ def eviction_plan(found: Suggestion, compared: tuple[Baseline, ...] = ()) -> Evi
         ),
         before=situation(found.aim.wanted, found.broken),
         after=situation(found.after, found.remaining),
+        workloads=_workloads(found),
         protected=tuple(_protected(found)),
         left_alone=_left_alone(found),
         baselines=compared,
@@ -141,6 +146,7 @@ def _waves(found: Suggestion) -> Iterator[EvictionWave]:
     waited = int(np.count_nonzero(found.start.node_of == PENDING))
     first = found.tried.runs[0]
     before = found.given.node_of
+    ready = ReadyAfter(found.start)
     for number, wave in enumerate(found.tried.waves):
         refs = {real.workloads[real.group_of[pod]] for pod in wave.evictions}
         ended = first.after[number] if number < len(first.after) else first.node_of
@@ -152,10 +158,18 @@ def _waves(found: Suggestion) -> Iterator[EvictionWave]:
             drain=tuple(real.nodes[n].name for n in found.aim.drained) if number == 0 else (),
             hold=wave.holds,
             wait_for=tuple(sorted(f"{ref.namespace}/{ref.short}" for ref in refs)),
+            ready=ready.wave(wave.evictions, ended),
             pending=max(0, waiting - waited),
             landings=tuple(_landings(real, before, ended)),
         )
         before = ended
+
+
+def _workloads(found: Suggestion) -> tuple[WorkloadChange, ...]:
+    moved = tuple(pod for wave in found.tried.waves for pod in wave.evictions)
+    changed = Changed(placed=(), moved=moved, unplaced=())
+    changes = workload_changes(found.start, found.after, changed, found.budgets)
+    return tuple(each for each in changes if each.moved)
 
 
 def _landings(cluster: Cluster, before: IntArray, after: IntArray) -> Iterator[EvictionLanding]:
