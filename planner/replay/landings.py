@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -31,9 +30,8 @@ from planner.cluster.spread import (
     minimum,
 )
 from planner.cluster.topology import NO_DOMAIN, IntArray, Topology
+from planner.rules import RelaxableRule
 from planner_models.affinity import PodAffinityTerm
-
-RelaxedRule = Literal["topologySpread", "podAffinity", "podAntiAffinity"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class BrokenLanding:
     `pods` are those that landed.
     """
 
-    rule: RelaxedRule
+    rule: RelaxableRule
     group: int
     index: int
     topology_key: str

@@ -16,9 +16,8 @@ Constraints that a profile gives to pods without their own are filters, but no a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -36,18 +35,13 @@ from planner.cluster.spread import (
     terminating,
 )
 from planner.cluster.topology import IntArray, Topology
+from planner.rules import BreakableRule, breakable_rules
 from planner.scheduler.framework.facts import facts_of
-from planner.scheduler.plugins.inter_pod_affinity import InterPodAffinity
-from planner.scheduler.plugins.node_affinity import NodeAffinity
-from planner.scheduler.plugins.pod_topology_spread import PodTopologySpread
-from planner.scheduler.plugins.taint_toleration import TaintToleration
 from planner.scheduler.profile import Profile
 from planner_models.affinity import PodAffinityTerm
 from planner_models.node import HOSTNAME, UNSCHEDULABLE_TAINT
 from planner_models.pod import PodSpec
 from planner_models.taints import Toleration
-
-Rule = Literal["topologySpread", "nodeAffinity", "taints", "podAntiAffinity"]
 
 CORDON_TOLERATED = Toleration(key=UNSCHEDULABLE_TAINT, operator="Exists")
 _NONE: IntArray = np.empty(0, np.int64)
@@ -62,7 +56,7 @@ class Violation:
     nodes. `pods` are those that are too many together, or that break the rule.
     """
 
-    rule: Rule
+    rule: BreakableRule
     group: int
     index: int
     topology_key: str
@@ -84,18 +78,9 @@ def total(found: Iterable[Violation]) -> int:
 
 def violations(cluster: Cluster, profile: Profile) -> tuple[Violation, ...]:
     """Everything that running pods break, of the rules that the profile's filters know."""
-    enforced = {plugin.name for plugin in profile.filters}
+    enforced = breakable_rules(plugin.name for plugin in profile.filters)
     running = _Running(cluster)
-    found: list[Violation] = []
-    if PodTopologySpread.name in enforced:
-        found += _too_many(running)
-    if NodeAffinity.name in enforced:
-        found += _off_limits(running, "nodeAffinity", lambda rules, spec: rules.affinity(spec))
-    if TaintToleration.name in enforced:
-        found += _off_limits(running, "taints", _tolerated)
-    if InterPodAffinity.name in enforced:
-        found += _too_close(running)
-    return tuple(found)
+    return tuple(v for rule, find in _FINDERS.items() if rule in enforced for v in find(running))
 
 
 class _Running:
@@ -147,12 +132,18 @@ def _too_many(running: _Running) -> Iterator[Violation]:
             )
 
 
-def _tolerated(rules: NodeRules, spec: PodSpec) -> BoolArray:
-    return rules.taints((*spec.tolerations, CORDON_TOLERATED))
+def _on_unmatched_nodes(running: _Running) -> Iterator[Violation]:
+    return _off_limits(running, "nodeAffinity", lambda rules, spec: rules.affinity(spec))
+
+
+def _on_tainted_nodes(running: _Running) -> Iterator[Violation]:
+    return _off_limits(
+        running, "taints", lambda rules, spec: rules.taints((*spec.tolerations, CORDON_TOLERATED))
+    )
 
 
 def _off_limits(
-    running: _Running, rule: Rule, admitted: Callable[[NodeRules, PodSpec], BoolArray]
+    running: _Running, rule: BreakableRule, admitted: Callable[[NodeRules, PodSpec], BoolArray]
 ) -> Iterator[Violation]:
     """Pods on nodes that a rule about nodes does not admit."""
     rules = facts_of(running.cluster).node_rules
@@ -166,7 +157,7 @@ def _off_limits(
 
 
 def _by_node(
-    cluster: Cluster, rule: Rule, group: int, pods: IntArray, nodes: IntArray
+    cluster: Cluster, rule: BreakableRule, group: int, pods: IntArray, nodes: IntArray
 ) -> Iterator[Violation]:
     for node in np.unique(nodes).tolist():
         there = tuple(sorted(pods[nodes == node].tolist()))
@@ -209,3 +200,12 @@ def _rivals(
     matching = index.matching(term.label_selector, names)
     itself = int(group.index in matching)
     return running.per_domain(matching, topology) - itself
+
+
+_FINDERS: Mapping[BreakableRule, Callable[[_Running], Iterator[Violation]]] = {
+    "topologySpread": _too_many,
+    "nodeAffinity": _on_unmatched_nodes,
+    "taints": _on_tainted_nodes,
+    "podAntiAffinity": _too_close,
+}
+"""In the order in which violations are listed."""

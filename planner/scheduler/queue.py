@@ -8,6 +8,10 @@ of five places, as in kube-scheduler:
 * unschedulable: was refused, and waits for an event that could help it;
 * backing off: was helped by an event, but failed a short while ago;
 * in flight: popped, and neither `done` nor `fail` was said about it.
+
+Which events could help is a matter of the plugins that refused the pod. Their queueing hints, which
+look at the very object of an event, are left out: a pod is then tried once too often rather than
+once too rarely, and a try changes nothing but the time it takes.
 """
 
 from __future__ import annotations
@@ -18,8 +22,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from planner.rules import HELPED_BY, Event
 from planner.scheduler.plugins import priority_sort, scheduling_gates
-from planner.scheduler.requeueing import Event, could_help, own_changes
 from planner_models.pod import Pod
 
 WINDOW = 1.0
@@ -27,6 +31,28 @@ WINDOW = 1.0
 FLUSH_AFTER = 300.0
 FLUSH_EVERY = 30.0
 """Who was unschedulable for five minutes is tried again anyway; a look every 30 seconds."""
+
+
+ANY_EVENT = frozenset(Event)
+"""A plugin that registers nothing is asked again after every event."""
+
+
+def could_help(plugins: Iterable[str], event: Event) -> bool:
+    """Whether a pod that these plugins refused is worth another try after the event."""
+    return any(event in HELPED_BY.get(plugin, ANY_EVENT) for plugin in plugins)
+
+
+def own_changes(old: Pod, new: Pod) -> frozenset[Event]:
+    """What an update of a waiting pod means to the plugins that refused it."""
+    found: set[Event] = set()
+    if old.labels != new.labels:
+        found.add(Event.POD_LABELS_CHANGED)
+    if len(old.spec.tolerations) != len(new.spec.tolerations):
+        found.add(Event.POD_TOLERATIONS_CHANGED)
+    requests = new.spec.requests
+    if any(amount > requests.get(name, -1) for name, amount in old.spec.requests.items()):
+        found.add(Event.POD_SCALED_DOWN)
+    return frozenset(found)
 
 
 class _Place(Enum):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from planner.cluster import GONE, PENDING, Cluster
+from planner.rules import Event
 from planner.scheduler.cycle import Evaluation, Scheduler, Search
 from planner.scheduler.framework.plugin import UNRESOLVABLE
 from planner.scheduler.framework.state import SchedulingState
@@ -21,7 +22,6 @@ from planner.scheduler.plugins import scheduling_gates
 from planner.scheduler.preemption import STILL_TERMINATING, Preemption, preempt
 from planner.scheduler.profile import Profile, default_profile
 from planner.scheduler.queue import SchedulingQueue
-from planner.scheduler.requeueing import Event
 from planner.scheduler.sampling import ADAPTIVE, EVERYTHING, NodeSampling
 from planner_models.pod import Pod
 

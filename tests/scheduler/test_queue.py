@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner.rules import HELPED_BY, NODE_CHANGED, Event
 from planner.scheduler.plugins.priority_sort import sort_key
-from planner.scheduler.queue import SchedulingQueue
-from planner.scheduler.requeueing import HELPED_BY, NODE_CHANGED, Event, could_help
+from planner.scheduler.queue import SchedulingQueue, could_help
 from planner_models.pod import Pod, PodSpec, SchedulingGate
 from planner_models.taints import Toleration
 
