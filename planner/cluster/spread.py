@@ -67,6 +67,11 @@ class SpreadConstraint:
     scope: Scope
     matching: IntArray
 
+    @cached_property
+    def too_few_domains(self) -> bool:
+        """Whether fewer domains take part than minDomains asks for."""
+        return too_few_domains(self.constraint, int(self.scope.domains.sum()))
+
 
 @dataclass(frozen=True, eq=False)
 class CountedPods:
@@ -151,12 +156,14 @@ def domain_counts(pods: CountedPods, spread: SpreadConstraint) -> IntArray:
     return np.bincount(topology.domain_of[nodes], minlength=len(topology.domains))
 
 
+def too_few_domains(constraint: TopologySpreadConstraint, domains: int) -> bool:
+    """minDomains: with fewer eligible domains than that, the minimum is 0 whatever the counts."""
+    return domains < (constraint.min_domains or 1)
+
+
 def minimum(counts: IntArray, spread: SpreadConstraint) -> int:
     """What skew is measured from: the smallest count, 0 below minDomains."""
-    eligible = counts[spread.scope.domains]
-    if len(eligible) < (spread.constraint.min_domains or 1):
-        return 0
-    return int(eligible.min())
+    return 0 if spread.too_few_domains else int(counts[spread.scope.domains].min())
 
 
 def excess(counts: IntArray, spread: SpreadConstraint) -> IntArray:

@@ -113,10 +113,9 @@ def _max_skews(
     live = {group for groups in workloads.values() for group in groups}
     for spread in hard_constraints(cluster):
         same = spread.constraint.topology_key == topology.key and spread.scope.eligible.all()
-        enough = (spread.constraint.min_domains or 0) <= len(topology.domains)
         workload = cluster.workloads[spread.carriers[0].group]
         counted = live.intersection(spread.matching.tolist())
-        if same and enough and counted == set(workloads.get(workload, ())):
+        if same and not spread.too_few_domains and counted == set(workloads.get(workload, ())):
             skew = spread.constraint.max_skew
             found[workload] = min(skew, found.get(workload, skew))
     return found

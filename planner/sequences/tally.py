@@ -160,7 +160,7 @@ class _Spread:
         if not scope.eligible.all():
             fewest = 0
         constraint = self._spread.constraint
-        if len(fixed) < (constraint.min_domains or 1):
+        if self._spread.too_few_domains:
             return excess_above(0, fixed.tolist(), fewest, constraint.max_skew)
         return least_excess(fixed.tolist(), fewest, most, constraint.max_skew)
 
