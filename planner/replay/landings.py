@@ -8,7 +8,7 @@
                    was there before
     labels         landed pods on nodes without the label of a spread constraint, or of a term
 
-A relaxed plan makes the sum small. It is computed here without anything of the solver.
+A relaxed plan makes the sum small. It is computed here from the snapshot, not from the solver.
 """
 
 from __future__ import annotations
