@@ -264,6 +264,8 @@ STATIC = _kinds(lambda card: not card.counts_pods)
 """Rules that no other pod changes."""
 MONOTONE = _kinds(lambda card: card.monotone)
 """Rules that more pods never open: what refuses a node without some pods always does."""
+TAKEN_ON_NODE = _kinds(lambda card: card.counts_pods and card.reach == "node")
+"""Rules about what the pods of a node take up: without one of them it may take another."""
 LOCAL_PLUGINS = _plugins(lambda card: card.reach == "node")
 """Filters that look at one node and the pods on it."""
 RELAXABLE_PLUGINS = _plugins(lambda card: card.relaxable)

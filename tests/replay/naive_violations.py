@@ -84,7 +84,8 @@ def _holds(expression: Json, labels: dict[str, str]) -> bool:
             return value is not None and int(value) > int(values[0])
         case "Lt":
             return value is not None and int(value) < int(values[0])
-    raise ValueError(expression["operator"])
+        case unknown:
+            raise ValueError(unknown)
 
 
 def _selects(selector: Json | None, labels: dict[str, str]) -> bool:
@@ -220,7 +221,7 @@ def _meaning(pod: Json, constraint: Json, eligible: Sequence[Json]) -> object:
     )
 
 
-def _normal(selector: Json) -> list[object]:
+def _normal(selector: Json) -> object:
     """`app: web` and `app In (web)` ask for the same."""
     equal = [(k, "In", (v,)) for k, v in selector.get("matchLabels", {}).items()]
     others = [

@@ -30,7 +30,7 @@ TOLERATIONS = (
     {"operator": "Exists", "effect": "NoExecute"},
     {"key": UNSCHEDULABLE_TAINT, "operator": "Exists"},
 )
-SELECTORS = (
+SELECTORS: tuple[Json | None, ...] = (
     None,
     {},
     {"matchLabels": {"app": "a"}},
@@ -40,7 +40,7 @@ SELECTORS = (
     {"matchExpressions": [{"key": "tier", "operator": "DoesNotExist"}]},
     {"matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["a"]}]},
 )
-NODE_TERMS = (
+NODE_TERMS: tuple[Json, ...] = (
     {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["x"]}]},
     {"matchExpressions": [{"key": ZONE, "operator": "NotIn", "values": ["x"]}]},
     {"matchExpressions": [{"key": "cores", "operator": "Gt", "values": ["4"]}]},
