@@ -1,7 +1,7 @@
 """The scheduler's filters over counts of pods, each question asked once.
 
 A search visits thousands of states that differ in a pod or two. What the filters say of a group on
-a node depends on little of a state: on the pods of that node (what they take up there), and on the pods that
+a node depends on little of a state: on the pods of that node, and on the pods that
 the group's rules about other pods look at. Answers are kept by exactly that much of the state.
 
 A state is a table of counts, group by node, as bytes: `counts[g * size + n]` pods of the g-th group
