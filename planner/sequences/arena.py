@@ -15,9 +15,10 @@ from collections.abc import Sequence
 from planner.cluster import PENDING
 from planner.cluster.topology import IntArray
 from planner.rules import LOCAL_PLUGINS
-from planner.scheduler.cycle import GroupCycle, Scheduler
+from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework.plugin import PASS
 from planner.scheduler.framework.state import SchedulingState
+from planner.scheduler.group_cycle import GroupCycle
 from planner.scheduler.profile import Profile
 from planner.sequences.relevance import Relevance
 from planner.solver.problem import Problem

@@ -18,8 +18,7 @@ from planner.cluster.resources import sum_by
 from planner.cluster.topology import IntArray
 from planner.scheduler.framework.carried_terms import CarriedTerms
 from planner.scheduler.framework.changes import ChangeLog
-from planner.scheduler.framework.facts import Facts, TaintSets, facts_of
-from planner.scheduler.framework.images import ImageIndex
+from planner.scheduler.framework.facts import Facts, ImageIndex, TaintSets, facts_of
 from planner.scheduler.framework.plugin import Change
 from planner.scheduler.volumes.state import VolumeState
 from planner_models.pod import Pod

@@ -17,12 +17,12 @@ import numpy as np
 
 from planner.cluster.topology import IntArray
 from planner.scheduler.framework.plugin import (
-    PASS,
     UNRESOLVABLE,
     Change,
     Filter,
     StaticFilter,
     Status,
+    first_refusal,
 )
 from planner.scheduler.framework.state import SchedulingState
 from planner_models.policy import PodDisruptionBudget
@@ -134,41 +134,38 @@ class DryRun:
         return victims
 
     def _take(self, pods: list[int]) -> None:
-        self._count(self._state.try_without(pods))
+        for change in self._state.try_without(pods):
+            _count(self._counting, change)
 
     def _give_back(self, pods: list[int]) -> None:
-        self._count(self._state.try_with(pods))
-
-    def _count(self, changes: Iterable[Change]) -> None:
-        for change in changes:
-            for each in self._counting:
-                each.dry_run(change)
+        for change in self._state.try_with(pods):
+            _count(self._counting, change)
 
     def _refusal(self, node: int) -> Status | None:
         """The pod has to pass with and without the pods that are nominated for the node."""
         nominated = self._nominated.get(node, ())
-        if not nominated:
-            return self._refusal_now(node)
-        self._shift(nominated, node, 1)
-        refusal = self._refusal_now(node)
-        self._shift(nominated, node, -1)
-        return refusal or self._refusal_now(node)
-
-    def _shift(self, pods: Iterable[int], node: int, delta: int) -> None:
-        for pod in pods:
-            change = self._state.try_on(pod, node, delta)
-            for each in self._filters:
-                each.dry_run(change)
-
-    def _refusal_now(self, node: int) -> Status | None:
-        for each in self._filters:
-            verdict = each.verdict_at(node)
-            if verdict != PASS:
-                return each.status(verdict)
-        return None
+        beside = refusal_beside(self._state, self._filters, nominated, node) if nominated else None
+        return beside or first_refusal(self._filters, node)
 
     def _importance(self, pod: int) -> tuple[int, int]:
         return -self._state.pod(pod).priority, start_time(self._state, pod)
+
+
+def refusal_beside(
+    state: SchedulingState, filters: Sequence[Filter], nominated: Sequence[int], node: int
+) -> Status | None:
+    """The first refusal of the node if the pods that are nominated for it ran there already."""
+    for pod in nominated:
+        _count(filters, state.try_on(pod, node, 1))
+    refusal = first_refusal(filters, node)
+    for pod in nominated:
+        _count(filters, state.try_on(pod, node, -1))
+    return refusal
+
+
+def _count(filters: Sequence[Filter], change: Change) -> None:
+    for each in filters:
+        each.dry_run(change)
 
 
 def start_time(state: SchedulingState, pod: int) -> int:

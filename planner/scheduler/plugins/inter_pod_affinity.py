@@ -27,6 +27,7 @@ from planner.scheduler.framework.plugin import (
     Change,
     Filter,
     PreFilterResult,
+    Score,
     Status,
 )
 from planner.scheduler.framework.state import SchedulingState
@@ -258,7 +259,7 @@ class _Weights:
         return _counters(self.state, ((group, key, 1) for group, key, _ in self._items))
 
 
-class _AffinityScore:
+class _AffinityScore(Score):
     def __init__(self, weights: _Weights) -> None:
         self._counters = list(weights.counters().values())
         self._presence = list(weights.presence().values())

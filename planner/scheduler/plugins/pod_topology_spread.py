@@ -31,6 +31,7 @@ from planner.scheduler.framework.plugin import (
     Change,
     Filter,
     PreFilterResult,
+    Score,
     Status,
 )
 from planner.scheduler.framework.state import SchedulingState
@@ -321,14 +322,10 @@ class _SpreadFilter(Filter):
             each.add_for_preemption(change)
 
 
-class _SpreadScore:
+class _SpreadScore(Score):
     def __init__(self, constraints: list[_Counted], takes_part: BoolArray) -> None:
         self._constraints = constraints
         self._takes_part = takes_part
-
-    def active(self) -> bool:
-        """Always."""
-        return True
 
     def scores(self, feasible: IntArray) -> IntArray:
         """round(sum of count x ln(domains + 2) + maxSkew - 1); ignored nodes 0."""
