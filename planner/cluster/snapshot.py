@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.cluster.groups import PodGroup
-from planner.cluster.matching import GroupIndex
+from planner.cluster.matching import GroupIndex, TermScope
 from planner.cluster.owners import Owners, WorkloadRef
 from planner.cluster.resources import ResourceTable, sum_by
 from planner.cluster.storage import Storage
 from planner.cluster.topology import IntArray, Topology, topology_of
+from planner_models.affinity import PodAffinityTerm
 from planner_models.node import Node
 from planner_models.notice import Notice
 from planner_models.pod import Pod
@@ -81,6 +82,12 @@ class Cluster:
     def group_index(self) -> GroupIndex:
         """Groups by namespace and label."""
         return GroupIndex(self.groups)
+
+    def groups_about(self, term: PodAffinityTerm, namespace: str) -> IntArray:
+        """The groups that a pod affinity term carried by a pod of `namespace` is about."""
+        index = self.group_index
+        names = TermScope.of(term, namespace).among(index.namespaces, self.namespaces)
+        return index.matching(term.label_selector, names)
 
     @cached_property
     def _topologies(self) -> dict[str, Topology]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from planner.cluster import Cluster
 from planner.replay.landings import BrokenLanding
-from planner.replay.violations import Violation
+from planner.replay.violations import BrokenRule, Violation
 from planner.rules import card_of
 from planner_models.node import HOSTNAME
 from planner_models.plan import HardRule, PlanViolation
@@ -96,12 +96,12 @@ def _apart(cluster: Cluster, landing: BrokenLanding) -> str | None:
     return "by hostname" if len(nodes) == len(involved) > 1 else None
 
 
-def _raised(cluster: Cluster, rule: Violation | BrokenLanding) -> str:
+def _raised(cluster: Cluster, rule: BrokenRule) -> str:
     skew = _max_skew(cluster, rule)
     return f"maxSkew {skew} -> {skew + rule.excess}"
 
 
-def _max_skew(cluster: Cluster, rule: Violation | BrokenLanding) -> int:
+def _max_skew(cluster: Cluster, rule: BrokenRule) -> int:
     constraints = cluster.groups[rule.group].spec.topology_spread_constraints
     return constraints[rule.index].max_skew
 

@@ -20,7 +20,6 @@ import numpy as np
 
 from planner.cluster import Cluster
 from planner.cluster.groups import PodGroup
-from planner.cluster.matching import TermScope
 from planner.cluster.spread import (
     SpreadConstraint,
     counted_pods,
@@ -30,31 +29,20 @@ from planner.cluster.spread import (
     minimum,
 )
 from planner.cluster.topology import NO_DOMAIN, IntArray, Topology
+from planner.replay.violations import BrokenRule
 from planner.rules import RelaxableRule
 from planner_models.affinity import PodAffinityTerm
 
 
 @dataclass(frozen=True)
-class BrokenLanding:
+class BrokenLanding(BrokenRule):
     """A rule that landings break in one domain; None: on nodes that lack its label.
 
-    `group` is the (first) group that has the rule, `index` the number of its constraint or term.
     `pods` are those that landed.
     """
 
     rule: RelaxableRule
-    group: int
-    index: int
-    topology_key: str
     domain: str | None
-    count: int
-    allowed: int
-    pods: tuple[int, ...]
-
-    @property
-    def excess(self) -> int:
-        """What it adds to the sum."""
-        return self.count - self.allowed
 
 
 def broken_landings(before: Cluster, after: Cluster) -> tuple[BrokenLanding, ...]:
@@ -91,9 +79,7 @@ class _Landings:
 
     def about(self, group: PodGroup, term: PodAffinityTerm) -> frozenset[int]:
         """The groups that a term is about."""
-        index = self.cluster.group_index
-        names = TermScope.of(term, group.namespace).among(index.namespaces, self.cluster.namespaces)
-        return frozenset(index.matching(term.label_selector, names).tolist())
+        return frozenset(self.cluster.groups_about(term, group.namespace).tolist())
 
     @property
     def groups(self) -> list[PodGroup]:
@@ -256,10 +242,8 @@ def _of_wish(
     return BrokenLanding(
         rule="podAffinity",
         group=wish.members[0],
-        index=0,
         topology_key=key,
         domain=domain,
         count=weight,
-        allowed=0,
         pods=tuple(pods.tolist()),
     )

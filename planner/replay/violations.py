@@ -23,7 +23,6 @@ import numpy as np
 
 from planner.cluster import Cluster
 from planner.cluster.groups import PodGroup
-from planner.cluster.matching import TermScope
 from planner.cluster.node_rules import BoolArray, NodeRules
 from planner.cluster.spread import (
     SpreadConstraint,
@@ -40,6 +39,7 @@ from planner.scheduler.framework.facts import facts_of
 from planner.scheduler.profile import Profile
 from planner_models.affinity import PodAffinityTerm
 from planner_models.node import HOSTNAME, UNSCHEDULABLE_TAINT
+from planner_models.plan import HardRule
 from planner_models.pod import PodSpec
 from planner_models.taints import Toleration
 
@@ -47,28 +47,39 @@ CORDON_TOLERATED = Toleration(key=UNSCHEDULABLE_TAINT, operator="Exists")
 _NONE: IntArray = np.empty(0, np.int64)
 
 
-@dataclass(frozen=True)
-class Violation:
-    """One rule broken in one place.
+@dataclass(frozen=True, kw_only=True)
+class BrokenRule:
+    """One rule broken in one place: `count` where `allowed` are, by `pods`.
 
     `group` is the (first) group that has the rule, `index` the number of its spread constraint or
-    anti-affinity term. `domain` is a value of `topology_key`, or a node's name for rules about
-    nodes. `pods` are those that are too many together, or that break the rule.
+    affinity term.
     """
 
-    rule: BreakableRule
+    rule: HardRule
     group: int
-    index: int
+    index: int = 0
     topology_key: str
-    domain: str
+    domain: str | None
     count: int
-    allowed: int
+    allowed: int = 0
     pods: tuple[int, ...]
 
     @property
     def excess(self) -> int:
-        """What it adds to the total."""
+        """What it adds to the sum of all that is broken."""
         return self.count - self.allowed
+
+
+@dataclass(frozen=True)
+class Violation(BrokenRule):
+    """A rule that running pods break.
+
+    `domain` is a value of `topology_key`, or a node's name for rules about nodes. `pods` are those
+    that are too many together, or that break the rule.
+    """
+
+    rule: BreakableRule
+    domain: str
 
 
 def total(found: Iterable[Violation]) -> int:
@@ -161,8 +172,14 @@ def _by_node(
 ) -> Iterator[Violation]:
     for node in np.unique(nodes).tolist():
         there = tuple(sorted(pods[nodes == node].tolist()))
-        name = cluster.nodes[node].name
-        yield Violation(rule, group, 0, HOSTNAME, name, len(there), 0, there)
+        yield Violation(
+            rule=rule,
+            group=group,
+            topology_key=HOSTNAME,
+            domain=cluster.nodes[node].name,
+            count=len(there),
+            pods=there,
+        )
 
 
 def _too_close(running: _Running) -> Iterator[Violation]:
@@ -184,7 +201,6 @@ def _too_close(running: _Running) -> Iterator[Violation]:
                     topology_key=term.topology_key,
                     domain=topology.domains[domain],
                     count=len(there),
-                    allowed=0,
                     pods=there,
                 )
             pods, nodes = pods[~broken], nodes[~broken]
@@ -194,10 +210,7 @@ def _rivals(
     running: _Running, group: PodGroup, term: PodAffinityTerm, topology: Topology
 ) -> IntArray:
     """How many pods a pod of the group has against it in each domain, itself not counted."""
-    index = running.cluster.group_index
-    scope = TermScope.of(term, group.namespace)
-    names = scope.among(index.namespaces, running.cluster.namespaces)
-    matching = index.matching(term.label_selector, names)
+    matching = running.cluster.groups_about(term, group.namespace)
     itself = int(group.index in matching)
     return running.per_domain(matching, topology) - itself
 

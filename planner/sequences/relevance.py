@@ -12,7 +12,6 @@ from itertools import chain
 
 from planner.cluster import Cluster
 from planner.cluster.groups import PodGroup
-from planner.cluster.matching import TermScope
 from planner.cluster.spread import effective_selector
 from planner.scheduler.framework.default_selector import default_selector
 from planner.scheduler.profile import Profile
@@ -63,11 +62,8 @@ class Relevance:
 
     def _about(self, term: PodAffinityTerm, carrier: PodGroup) -> list[int]:
         """The groups that a pod affinity term of a group is about."""
-        index = self._cluster.group_index
-        scope = TermScope.of(term, carrier.namespace)
-        names = scope.among(index.namespaces, self._cluster.namespaces)
-        matching: list[int] = index.matching(term.label_selector, names).tolist()
-        return matching
+        about: list[int] = self._cluster.groups_about(term, carrier.namespace).tolist()
+        return about
 
     def _look(self, group: PodGroup) -> Iterator[int]:
         yield group.index

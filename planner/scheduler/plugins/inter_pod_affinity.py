@@ -14,7 +14,6 @@ from typing import ClassVar
 import numpy as np
 
 from planner.cluster.groups import PodGroup
-from planner.cluster.matching import TermScope
 from planner.cluster.topology import IntArray, Topology
 from planner.scheduler.framework.carried_terms import CarriedTerm
 from planner.scheduler.framework.changes import Changes, GroupSet
@@ -88,10 +87,7 @@ def _matched_groups(
     state: SchedulingState, term: PodAffinityTerm, namespace: str
 ) -> frozenset[int]:
     """The groups that a term carried by a pod of `namespace` is about."""
-    index = state.cluster.group_index
-    scope = TermScope.of(term, namespace)
-    names = scope.among(index.namespaces, state.cluster.namespaces)
-    return frozenset(index.matching(term.label_selector, names).tolist())
+    return frozenset(state.cluster.groups_about(term, namespace).tolist())
 
 
 def _terms_about(state: SchedulingState, group: PodGroup) -> Iterator[CarriedTerm]:
