@@ -132,7 +132,7 @@ class Cluster:
 
     @cached_property
     def memo(self) -> dict[tuple[str, bytes], Any]:
-        """What others have found out from nodes and groups alone, whoever runs where."""
+        """What others have found out from nodes and groups alone, wherever pods run."""
         return {}
 
     @cached_property

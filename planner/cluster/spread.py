@@ -9,6 +9,7 @@ smallest count over eligible domains, and 0 if there are fewer of them than minD
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +21,7 @@ from planner.cluster.matching import GroupIndex
 from planner.cluster.node_rules import BoolArray, NodeRules
 from planner.cluster.snapshot import PENDING, Cluster
 from planner.cluster.topology import IntArray, Topology
+from planner_models.node import ZONE
 from planner_models.selectors import LabelSelector, with_match_label_keys
 from planner_models.topology_spread import TopologySpreadConstraint
 
@@ -170,6 +172,17 @@ def excess(counts: IntArray, spread: SpreadConstraint) -> IntArray:
     """max(0, count - minimum - maxSkew) for each domain; 0 for those that don't take part."""
     above = counts - minimum(counts, spread) - spread.constraint.max_skew
     return np.where(spread.scope.domains, np.maximum(above, 0), 0)
+
+
+def counted_key(cluster: Cluster) -> str | None:
+    """The key by whose domains pods are counted where one has to be chosen.
+
+    That is the zone label; without it the key that most pods spread over by a hard rule, if any.
+    """
+    if any(ZONE in node.labels for node in cluster.nodes):
+        return ZONE
+    keys = Counter(each.topology_key for group in cluster.groups for _, each in _hard(group))
+    return min(keys, key=lambda key: (-keys[key], key), default=None)
 
 
 def _live_groups(cluster: Cluster) -> IntArray:

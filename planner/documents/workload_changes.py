@@ -10,9 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from planner.cluster import Cluster
-from planner.cluster.counted_key import counted_key
 from planner.cluster.owners import WorkloadRef
-from planner.cluster.spread import hard_constraints, terminating
+from planner.cluster.spread import counted_key, hard_constraints, terminating
 from planner.cluster.topology import IntArray, Topology
 from planner.disruption.budgets import Allowances
 from planner.sequences.outcome import Changed

@@ -56,7 +56,7 @@ def broken_landings(before: Cluster, after: Cluster) -> tuple[BrokenLanding, ...
 
 
 class _Landings:
-    """Who landed where, and who is there at all; terminating pods are until they are gone."""
+    """The pods that landed and all that run; terminating ones do until they are gone."""
 
     def __init__(self, cluster: Cluster, landed: IntArray) -> None:
         self.cluster = cluster
@@ -166,7 +166,7 @@ def _beside(
 
 @dataclass(frozen=True, eq=False)
 class _Wish:
-    """Groups whose pods have to be near the same ones; who is no mate of itself is alone."""
+    """Groups whose pods have to be near the same ones; a group that is no mate of itself, alone."""
 
     members: list[int]
     keys: tuple[str, ...]

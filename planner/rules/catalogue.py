@@ -8,10 +8,31 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
-from planner.rules.card import RuleCard
+from planner.rules.card import Reach, RuleCard
 from planner.rules.events import Event
 from planner_models.affinity import REQUIRED
 from planner_models.diagnosis import RuleKind
+
+_RIVALS_LEAVE = frozenset(
+    (Event.POD_REMOVED, Event.POD_LABELS_CHANGED, Event.NODE_ADDED, Event.NODE_LABELS_CHANGED)
+)
+
+
+def _volume_rule(
+    plugin: str, *, reach: Reach, helped_by: tuple[Event, ...], counts_pods: bool = True
+) -> RuleCard:
+    """Four plugins judge the volumes of a pod, which is one rule to people."""
+    return RuleCard(
+        kind="volumes",
+        plugin=plugin,
+        name="volume",
+        fields=("spec.volumes",),
+        counts_pods=counts_pods,
+        reach=reach,
+        monotone=True,
+        helped_by=frozenset((Event.NODE_ADDED, *helped_by)),
+    )
+
 
 CARDS: tuple[RuleCard, ...] = (
     RuleCard(
@@ -96,47 +117,13 @@ CARDS: tuple[RuleCard, ...] = (
         ),
     ),
     # A ReadWriteOncePod claim has one user, wherever that runs.
-    RuleCard(
-        kind="volumes",
-        plugin="VolumeRestrictions",
-        name="volume",
-        fields=("spec.volumes",),
-        counts_pods=True,
-        reach="cluster",
-        monotone=True,
-        helped_by=frozenset((Event.NODE_ADDED, Event.POD_REMOVED)),
-    ),
+    _volume_rule("VolumeRestrictions", reach="cluster", helped_by=(Event.POD_REMOVED,)),
     # Limits stand in CSINodes: one comes with its node.
-    RuleCard(
-        kind="volumes",
-        plugin="NodeVolumeLimits",
-        name="volume",
-        fields=("spec.volumes",),
-        counts_pods=True,
-        reach="node",
-        monotone=True,
-        helped_by=frozenset((Event.NODE_ADDED, Event.POD_REMOVED)),
-    ),
+    _volume_rule("NodeVolumeLimits", reach="node", helped_by=(Event.POD_REMOVED,)),
     # Pods take free volumes away from each other.
-    RuleCard(
-        kind="volumes",
-        plugin="VolumeBinding",
-        name="volume",
-        fields=("spec.volumes",),
-        counts_pods=True,
-        reach="cluster",
-        monotone=True,
-        helped_by=frozenset((Event.NODE_ADDED, Event.NODE_LABELS_CHANGED)),
-    ),
-    RuleCard(
-        kind="volumes",
-        plugin="VolumeZone",
-        name="volume",
-        fields=("spec.volumes",),
-        counts_pods=False,
-        reach="node",
-        monotone=True,
-        helped_by=frozenset((Event.NODE_ADDED, Event.NODE_LABELS_CHANGED)),
+    _volume_rule("VolumeBinding", reach="cluster", helped_by=(Event.NODE_LABELS_CHANGED,)),
+    _volume_rule(
+        "VolumeZone", reach="node", helped_by=(Event.NODE_LABELS_CHANGED,), counts_pods=False
     ),
     # Not monotone: one more pod in the emptiest domain raises the minimum for all others.
     RuleCard(
@@ -193,14 +180,7 @@ CARDS: tuple[RuleCard, ...] = (
         monotone=True,
         relaxable=True,
         breakable=True,
-        helped_by=frozenset(
-            (
-                Event.POD_REMOVED,
-                Event.POD_LABELS_CHANGED,
-                Event.NODE_ADDED,
-                Event.NODE_LABELS_CHANGED,
-            )
-        ),
+        helped_by=_RIVALS_LEAVE,
         broken_name="anti-affinity",
     ),
     # Broken, it is a violation of the pods that state it, not of the one that came.
@@ -214,14 +194,7 @@ CARDS: tuple[RuleCard, ...] = (
         reach="domain",
         monotone=True,
         relaxable=True,
-        helped_by=frozenset(
-            (
-                Event.POD_REMOVED,
-                Event.POD_LABELS_CHANGED,
-                Event.NODE_ADDED,
-                Event.NODE_LABELS_CHANGED,
-            )
-        ),
+        helped_by=_RIVALS_LEAVE,
     ),
 )
 

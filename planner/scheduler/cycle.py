@@ -145,7 +145,7 @@ class Evaluation:
         return {node: status for node, status in self._yields.items() if node in looked_at}
 
     def _first_refusals(self) -> Iterator[tuple[IntArray, Status, Filter]]:
-        """Nodes and the refusal that they share, filter by filter; who yields is left out."""
+        """Nodes and the refusal that they share, filter by filter; not those where the pod yields."""
         open_nodes = self.looked_at
         if self._yields:
             open_nodes = open_nodes[~np.isin(open_nodes, list(self._yields))]
@@ -158,7 +158,7 @@ class Evaluation:
                 open_nodes = open_nodes[~refused]
 
     def plugins(self) -> frozenset[str]:
-        """Who refused a pod that no node takes: PreFilter, or the first plugin of each node."""
+        """Plugins that refused a pod without a node: in PreFilter, or as the first of a node."""
         if self.rejection is not None:
             return frozenset((self.rejection.plugin,))
         limited = self.limit.plugins if self.limit is not None else ()

@@ -29,7 +29,7 @@ NOT_HELPFUL = Status("", UNRESOLVABLE, ("Preemption is not helpful for schedulin
 _DYNAMIC_RESOURCES = "DynamicResources"
 
 Offset = int | np.random.Generator
-"""Where the search begins among the nodes that preemption might help, or who draws that."""
+"""Where the search begins among the nodes that preemption might help, or what draws it."""
 
 
 @dataclass(frozen=True)

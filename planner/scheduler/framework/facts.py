@@ -1,4 +1,4 @@
-"""What the scheduler knows from nodes and groups alone, whoever runs where.
+"""What the scheduler knows from nodes and groups alone, wherever pods run.
 
 A plan is looked at by many schedulers in turn: one orders it, one checks it step by step, one looks
 at its end. They share what no placement changes.

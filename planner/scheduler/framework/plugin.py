@@ -131,7 +131,7 @@ class PreFilterResult:
 
 
 SKIP = PreFilterResult()
-"""For good: a plugin that skips a group would do so whoever ran where."""
+"""For good: a plugin that skips a group would do so wherever pods ran."""
 
 
 class FilterPlugin(Protocol):

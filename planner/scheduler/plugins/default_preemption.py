@@ -102,7 +102,7 @@ class DryRun:
         self._lower = _LowerPriority(state, pod)
 
     def on(self, node: int) -> Victims | Status:
-        """Whom the pod would drive off this node, or why that would not help.
+        """The pods of this node that would have to go, or why that would not help.
 
         There is always a victim: with all pods back the node refuses as it did before.
         """
