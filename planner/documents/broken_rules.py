@@ -111,24 +111,18 @@ def _named(rule: HardRule, key: str) -> str:
     return f"{key.rpartition('/')[2]} {name}" if rule == "topologySpread" else name
 
 
-def reasons(cluster: Cluster, before: Iterable[Violation]) -> dict[int, str]:
+def reasons(before: Iterable[Violation]) -> dict[int, str]:
     """For each pod that breaks a rule where it runs, which one; the first rule is enough."""
     found: dict[int, str] = {}
     for violation in before:
-        reason = _reason(cluster, violation)
+        reason = _reason(violation)
         for pod in violation.pods:
             found.setdefault(pod, reason)
     return found
 
 
-def _reason(cluster: Cluster, violation: Violation) -> str:
+def _reason(violation: Violation) -> str:
     place = violation.domain
-    match violation.rule:
-        case "topologySpread":
-            return f"{place} has {violation.count} of them, above the limit of {violation.allowed}"
-        case "nodeAffinity":
-            return f"{place} does not match its node affinity"
-        case "taints":
-            return f"it does not tolerate a taint of {place}"
-        case "podAntiAffinity":
-            return f"anti-affinity to another pod in {place}"
+    if violation.rule == "topologySpread":
+        return f"{place} has {violation.count} of them, above the limit of {violation.allowed}"
+    return card_of(violation.rule).breach.format(place)

@@ -45,6 +45,8 @@ class RuleCard:
     """After these events a pod that it refused is tried again."""
     broken_name: str = ""
     """What is broken, where a plan has to say so; empty for rules that no plan leaves broken."""
+    breach: str = ""
+    """Why a running pod breaks it, where `{}` is its node or domain; empty where numbers say it."""
     refusal: str = ""
     """What a table says of refused nodes; empty where the plugin's own reason says more."""
 

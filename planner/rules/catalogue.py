@@ -73,6 +73,7 @@ CARDS: tuple[RuleCard, ...] = (
             (Event.NODE_ADDED, Event.NODE_TAINTS_CHANGED, Event.POD_TOLERATIONS_CHANGED)
         ),
         broken_name="tolerations",
+        breach="it does not tolerate a taint of {}",
         refusal="untolerated taints",
     ),
     RuleCard(
@@ -86,6 +87,7 @@ CARDS: tuple[RuleCard, ...] = (
         breakable=True,
         helped_by=frozenset((Event.NODE_ADDED, Event.NODE_LABELS_CHANGED)),
         broken_name="node affinity",
+        breach="{} does not match its node affinity",
         refusal="node affinity or selector",
     ),
     RuleCard(
@@ -182,6 +184,7 @@ CARDS: tuple[RuleCard, ...] = (
         breakable=True,
         helped_by=_RIVALS_LEAVE,
         broken_name="anti-affinity",
+        breach="anti-affinity to another pod in {}",
     ),
     # Broken, it is a violation of the pods that state it, not of the one that came.
     RuleCard(

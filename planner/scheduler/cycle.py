@@ -145,7 +145,7 @@ class Evaluation:
         return {node: status for node, status in self._yields.items() if node in looked_at}
 
     def _first_refusals(self) -> Iterator[tuple[IntArray, Status, Filter]]:
-        """Nodes and the refusal that they share, filter by filter; not those where the pod yields."""
+        """Nodes and the refusal that they share, filter by filter; without those that yield."""
         open_nodes = self.looked_at
         if self._yields:
             open_nodes = open_nodes[~np.isin(open_nodes, list(self._yields))]

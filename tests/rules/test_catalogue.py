@@ -88,6 +88,11 @@ def test_documents_name_every_rule_that_plans_can_break() -> None:
     assert broken == set(get_args(BreakableRule)) | set(get_args(RelaxableRule))
 
 
+def test_a_rule_that_running_pods_break_says_how_unless_it_is_a_matter_of_counts() -> None:
+    breaches = {card.kind for card in CARDS if card.breach}
+    assert breaches == {card.kind for card in CARDS if card.breakable} - {"topologySpread"}
+
+
 def test_type_checkers_know_the_rules_as_their_cards_tell() -> None:
     own = [card for card in CARDS if card.stated_by == "pod"]
     assert {card.kind for card in CARDS if card.breakable} == set(get_args(BreakableRule))
