@@ -157,7 +157,8 @@ class Cluster:
         node_of = self.node_of.copy()
         if placement:
             node_of[np.fromiter(placement, np.int64)] = np.fromiter(placement.values(), np.int64)
-        return self._with_nodes_of(node_of)
+        node_of.flags.writeable = False
+        return self._derived(node_of=node_of)
 
     def without(self, pods: Iterable[int]) -> Cluster:
         """The cluster without these pods."""
@@ -178,10 +179,6 @@ class Cluster:
         changed = self._derived(pods=(*self.pods, *pods), node_of=node_of, group_of=group_of)
         changed.__dict__.pop("pod_index", None)
         return changed
-
-    def _with_nodes_of(self, node_of: IntArray) -> Cluster:
-        node_of.flags.writeable = False
-        return self._derived(node_of=node_of)
 
     def _derived(self, **changes: Any) -> Cluster:
         changed = replace(self, **changes)

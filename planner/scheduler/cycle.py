@@ -186,11 +186,8 @@ class Evaluation:
     def message(self) -> str:
         """The FitError text of kube-scheduler for a pod that no node takes."""
         nodes = len(self._state.cluster.nodes)
-        return fit_error(nodes, self.rejection, self.verdict_counts(), self.limit_status())
-
-    def limit_status(self) -> Status | None:
-        """The verdict of nodes that were not looked at."""
-        return self.limit.status if self.limit is not None else None
+        elsewhere = self.limit.status if self.limit is not None else None
+        return fit_error(nodes, self.rejection, self.verdict_counts(), elsewhere)
 
 
 class Scheduler:

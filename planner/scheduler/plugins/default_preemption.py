@@ -109,10 +109,10 @@ class DryRun:
         potential = self._lower.on(node)
         if not potential:
             return Status(DefaultPreemption.name, UNRESOLVABLE, (REASON_NO_VICTIMS,))
-        self._take(potential)
+        self._shift(potential, -1)
         refusal = self._refusal(node)
         if refusal is not None:
-            self._give_back(potential)
+            self._shift(potential, 1)
             return refusal
         return self._reprieve(node, sorted(potential, key=self._importance))
 
@@ -120,25 +120,22 @@ class DryRun:
         protected, free = self._budgets.split(potential)
         violations = self._do_not_fit(node, protected)
         victims = violations + self._do_not_fit(node, free)
-        self._give_back(victims)
+        self._shift(victims, 1)
         return Victims(tuple(sorted(victims, key=self._importance)), len(violations))
 
     def _do_not_fit(self, node: int, pods: Iterable[int]) -> list[int]:
         """Give pods back one by one; those that leave no room for the newcomer stay away."""
         victims: list[int] = []
         for pod in pods:
-            self._give_back([pod])
+            self._shift([pod], 1)
             if self._refusal(node) is not None:
-                self._take([pod])
+                self._shift([pod], -1)
                 victims.append(pod)
         return victims
 
-    def _take(self, pods: list[int]) -> None:
-        for change in self._state.try_without(pods):
-            _count(self._counting, change)
-
-    def _give_back(self, pods: list[int]) -> None:
-        for change in self._state.try_with(pods):
+    def _shift(self, pods: list[int], delta: int) -> None:
+        """Take pods away (-1) or give them back (1)."""
+        for change in self._state.try_shift(pods, delta):
             _count(self._counting, change)
 
     def _refusal(self, node: int) -> Status | None:

@@ -141,24 +141,13 @@ class _Eligible:
         if constraint.node_taints_policy == "Honor":
             honoured = (*honoured, rules.taints(group.spec.tolerations))
         keys |= {constraint.topology_key}
-        key = ("eligible", constraint.topology_key, keys, *map(id, honoured))
-        return state.facts.once(
-            key, lambda: cls._by(state, constraint.topology_key, keys, honoured)
-        )
+        topology = state.cluster.topology(constraint.topology_key)
 
-    @classmethod
-    def _by(
-        cls,
-        state: SchedulingState,
-        topology_key: str,
-        keys: frozenset[str],
-        honoured: tuple[BoolArray, ...],
-    ) -> _Eligible:
-        nodes = np.logical_and.reduce([_has_all_keys(state, keys), *honoured])
-        topology = state.cluster.topology(topology_key)
-        found = np.zeros(len(topology.domains), np.bool_)
-        found[topology.domain_of[nodes]] = True
-        return cls(nodes, np.flatnonzero(found), honoured)
+        def found() -> _Eligible:
+            nodes = np.logical_and.reduce([_has_all_keys(state, keys), *honoured])
+            return cls(nodes, np.unique(topology.domain_of[nodes]), honoured)
+
+        return state.facts.once(("eligible", topology.key, keys, *map(id, honoured)), found)
 
 
 @dataclass(frozen=True)
