@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
+from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
-from planner.scheduler.framework.changes import BoolArray
 from planner.scheduler.framework.plugin import PASS, Filter, Status
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.group_cycle import GroupCycle, Limit

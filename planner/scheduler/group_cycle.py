@@ -12,8 +12,8 @@ from functools import cached_property
 import numpy as np
 
 from planner.cluster.groups import PodGroup
+from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
-from planner.scheduler.framework.changes import BoolArray
 from planner.scheduler.framework.plugin import (
     SKIP,
     UNRESOLVABLE,

@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from planner.cluster.groups import PodGroup
+from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray, Topology
 from planner.scheduler.framework.carried_terms import CarriedTerm
 from planner.scheduler.framework.changes import Changes, GroupSet
@@ -199,13 +200,13 @@ class _AffinityFilter(Filter):
                 return verdict
         return PASS
 
-    def _near_mates(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def _near_mates(self) -> BoolArray:
         """Every term's domain has a pod that matches all terms; the first of a group may start it.
 
         That exception holds only while no pod anywhere matches, and the node has all the labels.
         """
         fewest = np.min([counter.per_node() for counter in self._near], axis=0)
-        near: np.ndarray[tuple[int], np.dtype[np.bool_]] = fewest >= self._enough()
+        near: BoolArray = fewest >= self._enough()
         return near
 
     def _enough(self) -> int:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.cluster import Cluster
+from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
-from planner.scheduler.volumes.reach import BoolArray
 from planner_models.volume import SELECTED_NODE
 
 NO_SUCH_NODE = -1
