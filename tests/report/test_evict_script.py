@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from planner.api import load, solve
+import planner
 from planner.report.scripts import eviction_objects, eviction_script, plan_script
-from planner.solver.options import SolveOptions
-from planner.sources.example import example_file
 from planner_models.evictions import (
     Convergence,
     EvictionOptions,
@@ -188,7 +186,7 @@ def test_yaml_has_an_eviction_object_for_each_pod() -> None:
 
 
 def test_a_rebalancing_plan_has_a_script_too(tmp_path: Path) -> None:
-    document = solve(load([example_file("zone-outage")]), SolveOptions(rebalance=True))
+    document = planner.load(example="zone-outage").solve(rebalance=True)
     shell = Shell(tmp_path)
     done = shell.run(plan_script(document), "--run")
     assert done.returncode == 0
