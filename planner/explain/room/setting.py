@@ -21,7 +21,7 @@ from planner.explain.rules.pod_topology_spread import SpreadRule
 from planner.explain.rules.pod_topology_spread import find as find_spreads
 from planner.explain.rules.rule import Rule, of_type
 from planner.explain.situation.subject import Subject
-from planner.scheduler.cycle import GroupCycle
+from planner.scheduler.group_cycle import GroupCycle
 from planner.scheduler.volumes.state import VolumeState
 
 
