@@ -88,6 +88,7 @@ class _Suggesting:
         self._protected = protected(self._start, options.protection, self._budgets)
 
     def run(self) -> Suggestion:
+        """Where one plan takes all the time there is, no others are made."""
         aim = aim_of(self._start, self._options.goals, self._nodes())
         outcome = self._within_limits(aim)
         seeds = tried_seeds(self._options, aim.real, departures(outcome.waves.waves))
@@ -98,14 +99,15 @@ class _Suggesting:
         tried = search.search(outcome.waves.waves, outcome.decision.steps)
         if not tried.converges:
             tried = search.in_other_orders(tried, self._other_orders(outcome))
-        for other in self._other_plans(aim, outcome) if not tried.converges else ():
+        more = not tried.converges and outcome.decision.stopped != "timeLimit"
+        for other in self._other_plans(aim, outcome) if more else ():
             found = search.search(other.waves.waves, other.decision.steps)
             if found.converges:
                 outcome, tried = other, found
                 break
         if "utilization" in self._options.goals:
             tried = self._evened(trials, tried)
-        replanned = None if tried.converges else self._replanned(trials)
+        replanned = self._replanned(trials) if more and not tried.converges else None
         return Suggestion(
             given=self._given,
             start=self._start,

@@ -157,7 +157,7 @@ class _FewEvictionsEach:
 
     def _exchange(self, pod: int, node: int, leaving: Sequence[int]) -> bool:
         """Move the others away and place this one; if a filter refuses, nothing happens."""
-        moves: list[Step] = []
+        landed: list[Step] = []
         for other in leaving:
             self._put(other, None)
             target = self._tightest(other, but=node)
@@ -165,16 +165,18 @@ class _FewEvictionsEach:
                 self._put(other, node)
                 break
             self._put(other, target)
-            moves.append(Step.move(other, target))
-        if len(moves) < len(leaving) or refusal(self._scheduler, pod, node) is not None:
-            for step in reversed(moves):
+            landed.append(Step.place(other, target))
+        if len(landed) < len(leaving) or refusal(self._scheduler, pod, node) is not None:
+            for step in reversed(landed):
                 self._put(step.pod, None)
                 self._put(step.pod, node)
             return False
         self._put(pod, node)
-        self._steps += (*moves, Step.place(pod, node))
+        for step in landed:
+            self._steps += (Step.evict(step.pod, node), step)
+        self._steps.append(Step.place(pod, node))
         self._may_move = self._may_move[~np.isin(self._may_move, leaving)]
-        self._moves_left -= len(moves)
+        self._moves_left -= len(landed)
         return True
 
     def _tightest(self, pod: int, but: int | None = None) -> int | None:

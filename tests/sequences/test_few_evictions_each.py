@@ -29,10 +29,14 @@ def planned(
     return tuple(few_evictions_each(problem, PROFILE, allowances(built), tuple(begun)))
 
 
+def moved(pod: int, source: int, target: int) -> tuple[Step, ...]:
+    return Step.evict(pod, source), Step.place(pod, target)
+
+
 def test_a_pod_that_fits_elsewhere_makes_room() -> None:
     large, small = node("large", cpu="4"), node("small", cpu="2")
     built = cluster([large, small], pods("large", cpu="1"), pods("", app="b", cpu="4"))
-    assert planned(built)[0] == (Step.move(0, 1), Step.place(1, 0))
+    assert planned(built)[0] == (*moved(0, 0, 1), Step.place(1, 0))
 
 
 def test_who_fits_without_an_eviction_is_placed_without_one() -> None:
@@ -43,7 +47,7 @@ def test_who_fits_without_an_eviction_is_placed_without_one() -> None:
 def test_where_one_eviction_is_not_enough_few_pods_of_a_node_leave() -> None:
     large, small = node("large", cpu="4"), node("small", cpu="2")
     built = cluster([large, small], pods("large", "large", cpu="1"), pods("", app="b", cpu="4"))
-    assert planned(built)[0] == (Step.move(0, 1), Step.move(1, 1), Step.place(2, 0))
+    assert planned(built)[0] == (*moved(0, 0, 1), *moved(1, 0, 1), Step.place(2, 0))
 
 
 def test_the_higher_priority_is_served_first() -> None:
@@ -51,7 +55,7 @@ def test_the_higher_priority_is_served_first() -> None:
     low, high = pods("", app="low", cpu="4"), pods("", app="high", cpu="4", priority=10)
     built = cluster([large, small], pods("large", cpu="1"), low, high)
     placed = [step.pod for step in planned(built)[0] if step.action == "place"]
-    assert [built.pods[each].name for each in placed] == ["high-0"]
+    assert [built.pods[each].name for each in placed] == ["a-0", "high-0"]
 
 
 def test_in_one_of_the_two_orders_small_pods_go_first() -> None:
@@ -71,8 +75,8 @@ def test_no_more_pods_move_than_the_options_allow() -> None:
 def test_moves_that_are_begun_count_and_their_pods_stay() -> None:
     large, small = node("large", cpu="4"), node("small", cpu="2")
     built = cluster([large, small], pods("large", "large", cpu="1"), pods("", app="b", cpu="4"))
-    begun = (Step.move(0, 1),)
-    assert planned(built, begun)[0] == (*begun, Step.move(1, 1), Step.place(2, 0))
+    begun = moved(0, 0, 1)
+    assert planned(built, begun)[0] == (*begun, *moved(1, 0, 1), Step.place(2, 0))
     assert planned(built, begun, max_moves=1)[0] == begun
 
 
