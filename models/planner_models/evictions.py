@@ -8,7 +8,7 @@ from pydantic import Field
 
 from planner_models.base import Document
 from planner_models.notice import Notice
-from planner_models.plan import PlanViolation, Stop
+from planner_models.plan import PlanViolation, ProtectedCount, ProtectedPod, Stop
 
 Way = Literal["planner", "descheduler"]
 RoundsEnd = Literal["settled", "loop", "limit"]
@@ -83,21 +83,6 @@ class Convergence(Document):
     terminating: int
     replanned: int | None = None
     replanned_of: int | None = None
-
-
-class ProtectedPod(Document):
-    """A pod that breaks a rule, or is on a node to be emptied, and can't be evicted."""
-
-    pod: str
-    node: str
-    reason: str
-
-
-class ProtectedCount(Document):
-    """How many running pods are left alone for the same reason."""
-
-    reason: str
-    pods: int
 
 
 class Situation(Document):

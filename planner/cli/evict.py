@@ -10,7 +10,15 @@ import typer
 
 from planner.cli.errors import UsageError, quiet_when_nobody_reads
 from planner.cli.input import input_paths, require_nodes
-from planner.cli.options import Example, Filenames, PlanFormat, ReportFile, Verbose
+from planner.cli.options import (
+    AllowJobs,
+    AllowOwners,
+    Example,
+    Filenames,
+    PlanFormat,
+    ReportFile,
+    Verbose,
+)
 from planner.cli.session import Session
 from planner.cli.simulate import IgnoredPlugins, SchedulerConfig
 from planner.cli.solve import MaxUnavailable, default_profile_of
@@ -125,6 +133,8 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
     max_unavailable: MaxUnavailable = None,
     allow_bare_pods: BarePods = False,
     allow_local_storage: LocalStorage = False,
+    allow_jobs: AllowJobs = False,
+    allow_owners: AllowOwners = None,
     priority_threshold: Threshold = None,
     policy: PolicyFile = None,
     like_descheduler: LikeDescheduler = False,
@@ -150,8 +160,8 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
         raise UsageError(f"--time-limit is {time_limit:g}; it must be above 0")
     from planner.cli.scheduler_config import read_filtering_profiles
     from planner.cluster import build_cluster
-    from planner.cluster.movability import MovePolicy
     from planner.descheduler.strategies.limits import Limits
+    from planner.disruption.movability import MovePolicy
     from planner.evictions.protection import Protection
     from planner.evictions.suggestion import EvictOptions
     from planner.report.emit import Origin
@@ -170,7 +180,12 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
         goals=named,
         nodes=nodes,
         protection=Protection(
-            MovePolicy(bare_pods=allow_bare_pods, local_storage=allow_local_storage),
+            MovePolicy(
+                bare_pods=allow_bare_pods,
+                local_storage=allow_local_storage,
+                jobs=allow_jobs,
+                owners=frozenset(allow_owners or ()),
+            ),
             _priority(cluster, priority_threshold),
         ),
         limits=Limits(max_evictions, per_node, per_namespace),

@@ -10,7 +10,15 @@ import typer
 
 from planner.cli.errors import UsageError, quiet_when_nobody_reads
 from planner.cli.input import input_paths, require_nodes
-from planner.cli.options import Example, Filenames, OutputFormat, ReportFile, Verbose
+from planner.cli.options import (
+    AllowJobs,
+    AllowOwners,
+    Example,
+    Filenames,
+    OutputFormat,
+    ReportFile,
+    Verbose,
+)
 from planner.cli.session import Session
 from planner.cli.simulate import IgnoredPlugins, Namespace, SchedulerConfig
 from planner.report.text.formats import Output
@@ -74,6 +82,8 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
     namespace: Namespace = None,
     all_pending: AllPending = False,
     allow_bare_pods: BarePods = False,
+    allow_jobs: AllowJobs = False,
+    allow_owners: AllowOwners = None,
     cost: Costs = None,
     states: States = 60_000,
     cells: Cells = 20_000,
@@ -109,7 +119,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
     from planner.cli.scheduler_config import read_filtering_profiles
     from planner.cli.targets import find_pods
     from planner.cluster import build_cluster
-    from planner.cluster.movability import MovePolicy
+    from planner.disruption.movability import MovePolicy
     from planner.explain.diagnose import ExplainOptions
     from planner.explain.many import explain_pods, explain_workloads
     from planner.explain.room.rearrange import Limits
@@ -124,9 +134,10 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
         context.obj.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
     require_nodes(cluster)
     profiles = read_filtering_profiles(inventory, scheduler_config, ignored or ())
-    options = ExplainOptions(
-        Limits(states=states, cells=cells, policy=MovePolicy(bare_pods=allow_bare_pods)), costs
+    policy = MovePolicy(
+        bare_pods=allow_bare_pods, jobs=allow_jobs, owners=frozenset(allow_owners or ())
     )
+    options = ExplainOptions(Limits(states=states, cells=cells, policy=policy), costs)
     if all_pending or not targets:
         if targets:
             raise UsageError("--all-pending goes without names")

@@ -85,6 +85,26 @@ PlanFormat: TypeAlias = Annotated[
     ),
 ]
 
+AllowJobs: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--allow-jobs",
+        help="Evict pods of Jobs, too, where the Job ignores evictions or its backoffLimit "
+        "surely allows them.",
+    ),
+]
+
+AllowOwners: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-owner",
+        metavar="KIND",
+        help="Trust owners of this kind to bring the same pod back, such as StrimziPodSet. "
+        "Repeatable.",
+        show_default=False,
+    ),
+]
+
 ReportFile: TypeAlias = Annotated[
     str | None,
     typer.Option(

@@ -10,7 +10,15 @@ import typer
 
 from planner.cli.errors import UsageError, quiet_when_nobody_reads
 from planner.cli.input import input_paths, require_nodes
-from planner.cli.options import Example, Filenames, PlanFormat, ReportFile, Verbose
+from planner.cli.options import (
+    AllowJobs,
+    AllowOwners,
+    Example,
+    Filenames,
+    PlanFormat,
+    ReportFile,
+    Verbose,
+)
 from planner.cli.session import Session
 from planner.cli.simulate import IgnoredPlugins, SchedulerConfig
 from planner.report.text.formats import Output, PlanOutput
@@ -130,6 +138,8 @@ def solve(  # noqa: PLR0913, PLR0917 - the options of the command
     immovable: Immovable = None,
     allow_bare_pods: BarePods = False,
     allow_local_storage: LocalStorage = False,
+    allow_jobs: AllowJobs = False,
+    allow_owners: AllowOwners = None,
     time_limit: TimeLimit = 60.0,
     seed: Seed = 0,
     workers: Workers = 1,
@@ -158,7 +168,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the options of the command
             "controller.kubernetes.io/pod-deletion-cost, and scale down",
         )
     from planner.cli.selectors import parse_selector
-    from planner.cluster.movability import MovePolicy
+    from planner.disruption.movability import MovePolicy
     from planner.solver.options import SolveOptions
 
     options = SolveOptions(
@@ -168,7 +178,12 @@ def solve(  # noqa: PLR0913, PLR0917 - the options of the command
         prefer=prefer.value,
         max_moves=max_moves,
         move_cost=move_cost.value,
-        policy=MovePolicy(bare_pods=allow_bare_pods, local_storage=allow_local_storage),
+        policy=MovePolicy(
+            bare_pods=allow_bare_pods,
+            local_storage=allow_local_storage,
+            jobs=allow_jobs,
+            owners=frozenset(allow_owners or ()),
+        ),
         movable=None if movable is None else parse_selector("--movable", movable),
         immovable=None if immovable is None else parse_selector("--immovable", immovable),
         max_unavailable=max_unavailable,

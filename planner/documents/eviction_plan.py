@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from planner.cluster import PENDING, Cluster
 from planner.descheduler.baselines import baselines, too_large
 from planner.documents.broken_rules import describe
+from planner.documents.left_alone import assumed_to_return, left_alone, protected_pods
 from planner.evictions.attempts import USUAL_SEEDS
 from planner.evictions.causes import Cause
 from planner.evictions.convergence import expected_nodes
@@ -28,8 +28,6 @@ from planner_models.evictions import (
     EvictionPlan,
     EvictionWave,
     PlannedEviction,
-    ProtectedCount,
-    ProtectedPod,
     Situation,
 )
 from planner_models.notice import Notice
@@ -70,8 +68,8 @@ def eviction_plan(found: Suggestion, compared: tuple[Baseline, ...] = ()) -> Evi
         ),
         before=situation(found.aim.wanted, found.broken),
         after=situation(found.after, found.remaining),
-        protected=tuple(_protected(found)),
-        left_alone=_left_alone(found),
+        protected=tuple(protected_pods(found.aim.real, found.protected, found.remaining)),
+        left_alone=left_alone(found.protected),
         baselines=compared,
         budgets=tuple(_budgets(found)),
         nodes=len(found.given.nodes),
@@ -163,25 +161,6 @@ def _fewest(found: Suggestion) -> bool:
     )
 
 
-def _protected(found: Suggestion) -> Iterator[ProtectedPod]:
-    """Pods that break a rule and can't be evicted, as far as they still break it in the end."""
-    real = found.aim.real
-    remaining = {pod for violation in found.remaining for pod in violation.pods}
-    for pod in sorted(remaining & found.protected.keys(), key=lambda pod: real.pods[pod].key):
-        yield ProtectedPod(
-            pod=real.pods[pod].key,
-            node=real.nodes[real.node_of[pod]].name,
-            reason=found.protected[pod],
-        )
-
-
-def _left_alone(found: Suggestion) -> tuple[ProtectedCount, ...]:
-    counts = Counter(found.protected.values())
-    return tuple(
-        ProtectedCount(reason=reason, pods=pods) for reason, pods in sorted(counts.items())
-    )
-
-
 def _budgets(found: Suggestion) -> Iterator[str]:
     pods = [pod for wave in found.tried.waves for pod in wave.evictions]
     numbers = {number for pod in pods for number in found.budgets.of_pod(pod)}
@@ -191,6 +170,8 @@ def _budgets(found: Suggestion) -> Iterator[str]:
 
 def _notices(found: Suggestion, compared: Sequence[Baseline]) -> Iterator[Notice]:
     yield from found.given.notices
+    evicted = (pod for wave in found.tried.waves for pod in wave.evictions)
+    yield from assumed_to_return(found.start, evicted)
     if found.outcome.waves.beyond:
         yield Notice(
             code="budgetTooTight",

@@ -8,6 +8,7 @@ from planner.cluster import Cluster
 from planner.cluster.owners import WorkloadRef
 from planner.documents.broken_rules import Broken, broken_by, describe, reasons
 from planner.documents.greedy_comparison import compare
+from planner.documents.left_alone import assumed_to_return, left_alone, protected_pods
 from planner.documents.waves import wave_documents
 from planner.documents.workload_changes import workload_changes
 from planner.explain.wording.short import ShortExplainer
@@ -78,6 +79,8 @@ def plan_document(outcome: PlanOutcome) -> Plan:
         left_aside=tuple(
             _unplaced(cluster, pod, why) for pod, why in sorted(problem.left_aside.items())
         ),
+        protected=tuple(protected_pods(outcome.after, problem.left_alone, outcome.final.remaining)),
+        left_alone=left_alone(problem.left_alone),
         violations=tuple(describe(outcome.after, each) for each in outcome.final.remaining),
         broken=tuple(each.document for each in broken),
         workloads=workload_changes(cluster, outcome.after, changed, outcome.allowances),
@@ -188,6 +191,9 @@ def _verification(outcome: PlanOutcome) -> PlanVerification:
 
 def _notices(outcome: PlanOutcome) -> Iterable[Notice]:
     yield from outcome.before.notices
+    steps = outcome.waves.steps
+    evicted = (step.pod for step in steps if step.action in ("evict", "move"))
+    yield from assumed_to_return(outcome.before, evicted)
     for note in outcome.decision.notes:
         yield Notice(code="solverNote", text=note)
     if outcome.waves.beyond:

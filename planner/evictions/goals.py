@@ -15,8 +15,8 @@ from typing import Literal
 import numpy as np
 
 from planner.cluster import PENDING, Cluster
-from planner.cluster.movability import immovable
 from planner.disruption.budgets import allowances
+from planner.disruption.movability import immovable
 from planner.replay.trial import Manner, Trial, WavePlan
 from planner.replay.verify import cordoned_node
 from planner.scheduler.profile import Profile

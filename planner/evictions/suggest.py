@@ -84,7 +84,7 @@ class _Suggesting:
         self._report = report
         self._start = settled(cluster, profile)
         self._budgets = allowances(self._start, options.max_unavailable)
-        self._protected = protected(self._start, options.protection, self._budgets)
+        self._protected = protected(self._start, options.protection)
 
     def run(self) -> Suggestion:
         aim = aim_of(self._start, self._options.goals, self._nodes())

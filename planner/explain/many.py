@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from planner.cluster import Cluster
-from planner.cluster.movability import immovable
 from planner.cluster.owners import WorkloadRef
+from planner.disruption.movability import Movability
 from planner.explain.diagnose import ExplainOptions, explain
 from planner.explain.room.moves import rearranged
 from planner.explain.room.rearrange import Room, room_for
@@ -186,7 +186,8 @@ def _unknown(explainer: Explainer, last: Diagnosis, room: Room, turn: Turn) -> d
     If no sequence helps it, none helps all: those before it could be evicted again, if they may.
     """
     policy = explainer.options.limits.policy
-    free = all(immovable(explainer.cluster.pods[pod], policy) is None for pod in turn.placed)
+    movability = Movability(explainer.cluster, policy)
+    free = all(movability.why(pod) is None for pod in turn.placed)
     if last.verdict == "impossible" and free:
         return {}
     text = f"Whether evictions help all of them is not known: {room.limit}."

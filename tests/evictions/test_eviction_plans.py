@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from benchmarks.evict import random_cluster
 from planner.api import evict, load
 from planner.cluster import GONE, PENDING, Cluster
-from planner.cluster.movability import MovePolicy
 from planner.descheduler.strategies.limits import Limits
 from planner.disruption.budgets import allowances
+from planner.disruption.movability import MovePolicy
 from planner.evictions.protection import Protection
 from planner.evictions.suggest import find_evictions, tried_seeds
 from planner.evictions.suggestion import EvictOptions, Suggestion

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from planner.cluster.movability import Immovable, immovable
+from planner.disruption.movability import Immovable, Movability, Stay
 from planner.explain.room.stage import Stage
 from planner.explain.rules.node_resources_fit import CapacityRule
 from planner.explain.rules.pod_topology_spread import SpreadRule, matching_groups
@@ -21,13 +21,26 @@ def who_stays(stage: Stage) -> str:
     for rule in deciding:
         groups.update(matching_groups(subject, rule.constraint).tolist())
     chosen = np.isin(subject.cluster.group_of, sorted(groups)) & (subject.state.node_of >= 0)
-    pods = [subject.cluster.pods[i] for i in np.flatnonzero(chosen & ~stage.movable).tolist()]
-    reasons = {immovable(pod, stage.policy) for pod in pods}
+    pods = np.flatnonzero(chosen & ~stage.movable).tolist()
+    reasons = _reasons(stage, pods)
     if not pods or chosen[stage.movable].any() or len(reasons) != 1:
         return "the pods that stay where they are leave no node whatever is evicted"
-    return _STAYING[next(iter(reasons))].format(
-        count_of(len(pods), "matching pod"), _has(len(pods)), "it" if len(pods) == 1 else "them"
+    (reason,) = reasons
+    number = count_of(len(pods), "matching pod")
+    if reason is not None and reason.kind not in _STAYING:
+        return f"the {number} {'stays' if len(pods) == 1 else 'stay'}: {reason.text}"
+    return _STAYING[_kind(reason)].format(
+        number, _has(len(pods)), "it" if len(pods) == 1 else "them"
     )
+
+
+def _kind(reason: Stay | None) -> Immovable | None:
+    return None if reason is None else reason.kind
+
+
+def _reasons(stage: Stage, pods: Sequence[int]) -> set[Stay | None]:
+    movability = Movability(stage.subject.cluster, stage.policy)
+    return {movability.why(pod) for pod in pods}
 
 
 def _has(number: int) -> str:
@@ -66,9 +79,9 @@ def holders(stage: Stage, rule: SpreadRule, domains: Sequence[str]) -> str:
     held = int(state.requests[cluster.group_of[pods], column].sum())
     offered = int(cluster.resources.allocatable[here, column].sum())
     names = conjoined([cluster.pods[i].name for i in pods.tolist()])
-    reasons = {immovable(cluster.pods[i], stage.policy) for i in pods.tolist()}
+    kinds = {_kind(reason) for reason in _reasons(stage, pods.tolist())}
     one = len(pods) == 1
-    why = _WHY[next(iter(reasons))].format("its" if one else "their") if len(reasons) == 1 else ""
+    why = _WHY.get(next(iter(kinds)), "").format("its" if one else "their") * (len(kinds) == 1)
     return (
         f" {names} {'holds' if one else 'hold'} {amount(name, held)} of its "
         f"{amount_of(name, offered)}{why}."

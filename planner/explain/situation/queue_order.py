@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from planner.cluster.movability import MovePolicy, immovable
 from planner.cluster.node_rules import BoolArray
+from planner.disruption.movability import Movability, MovePolicy
 from planner.explain.situation.branch import branch
 from planner.explain.situation.places import Places
 from planner.explain.situation.subject import Subject
@@ -35,9 +35,9 @@ class Turn:
 
     def _with_placed(self, before: BoolArray, policy: MovePolicy) -> BoolArray:
         """Who may be evicted, those that were just placed included."""
-        movable = before.copy()
+        movable, movability = before.copy(), Movability(self.state.cluster, policy)
         for pod in self.placed:
-            movable[pod] = immovable(self.state.cluster.pods[pod], policy) is None
+            movable[pod] = movability.why(pod) is None
         return movable
 
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from planner.cluster import Cluster
 from planner.cluster.groups import PodGroup
-from planner.cluster.movability import MovePolicy
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.owners import WorkloadRef
+from planner.disruption.movability import MovePolicy
 from planner.explain.situation.places import Places
 from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework.state import SchedulingState

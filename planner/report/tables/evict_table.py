@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from planner.report.text.blocks import GAP, Block, Paragraph, Style, Table
+from planner.report.text.left_alone import left_alone_blocks
 from planner.report.text.notices import notice_blocks
 from planner.report.text.wording import name_some
 from planner.words import count_of
@@ -158,13 +159,7 @@ def remaining_blocks(document: EvictionPlan, *, wide: bool) -> Iterator[Block]:
     if found:
         text = ", ".join(found) if wide else name_some(found)
         yield Paragraph(f"Still broken: {text}.", "red")
-    if document.protected:
-        stay = [f"{pod.pod} ({pod.reason})" for pod in document.protected]
-        text = ", ".join(stay) if wide else name_some(stay)
-        yield Paragraph(f"Not evictable: {text}.", "yellow")
-    if wide and document.left_alone:
-        alone = [f"{each.pods} because {each.reason}" for each in document.left_alone]
-        yield Paragraph(f"Left alone in any case: {'; '.join(alone)}.", "dim")
+    yield from left_alone_blocks(document.protected, document.left_alone, wide=wide)
 
 
 def _not_emptied(document: EvictionPlan, kept: Sequence[PlanViolation]) -> str:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.cluster.movability import WHY, Immovable, MovePolicy, immovable
+from planner.disruption.movability import WHY, Immovable, MovePolicy, immovable
 from tests.objects import Json, cluster_of, merged, owned, pod
 
 OWNED = owned("ReplicaSet", "web-1")
