@@ -8,7 +8,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 APT_INSTALL := apt-get install -q -y --no-install-recommends chromium fonts-dejavu-core
 
 .DEFAULT_GOAL := help
-.PHONY: help install dev demo test test-browser pictures docs lint types layers unit bench bench-quick format clean
+.PHONY: help install dev demo test test-browser pictures docs lint types layers unit coverage bench bench-quick format clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -34,6 +34,9 @@ layers: dev ## check which package imports which
 
 unit: dev ## run the tests
 	$(BIN)/pytest -n auto
+
+coverage: dev ## run the tests and say which lines and branches none of them reaches
+	$(BIN)/pytest -n auto --cov --cov-report=term --cov-report=html
 
 bench: $(VENV)/.installed-bench ## run all benchmarks (hours) and write docs/benchmarks.md
 	$(BIN)/python -m benchmarks --page docs/benchmarks.md

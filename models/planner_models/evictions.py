@@ -52,13 +52,20 @@ class PlannedEviction(Document):
     expected_nodes: tuple[str, ...] = ()
 
 
+class EvictionLanding(Document):
+    """Where a pod is once a wave is over, if ties are broken by name; without a node it waits."""
+
+    pod: str
+    node: str | None = None
+
+
 class EvictionWave(Document):
     """Evictions that may be asked for together.
 
     `cordon` are nodes that take no pods until the wave is over, `drain` those that stay cordoned.
     With `hold` the cordons are lifted only when the next wave has set its own.
     The wave is over when the workloads of `waitFor` are ready again; `pending` pods may be left
-    waiting until a later wave makes room.
+    waiting until a later wave makes room. `landings` are all pods that are elsewhere after it.
     """
 
     number: int
@@ -68,6 +75,7 @@ class EvictionWave(Document):
     hold: bool = False
     wait_for: tuple[str, ...] = ()
     pending: int = 0
+    landings: tuple[EvictionLanding, ...] = ()
 
 
 class Convergence(Document):

@@ -57,11 +57,15 @@ class Placement(Document):
 
 
 class Unplaced(Document):
-    """A pod that has no node in the end, in one sentence; `planner explain` says more."""
+    """A pod that has no node in the end, in one sentence; `planner explain` says more.
+
+    `gated`: scheduling gates keep it out of the queue.
+    """
 
     pod: str
     workload: str
     diagnosis: str
+    gated: bool | None = None
 
 
 class PlanViolation(Document):

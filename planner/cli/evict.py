@@ -200,7 +200,7 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
         from planner.report.html.evict_page import evict_page
         from planner.report.html.render import write_report
 
-        write_report(report, evict_page(cluster, document, profile))
+        write_report(report, evict_page(cluster, document))
     with quiet_when_nobody_reads():
         _write(_only(document, wave), output, Origin("planner evict", filenames or (), cluster))
     return code

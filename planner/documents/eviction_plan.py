@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from planner.cluster import PENDING, Cluster
+from planner.cluster.topology import IntArray
 from planner.descheduler.baselines import baselines, too_large
 from planner.documents.broken_rules import describe
 from planner.documents.left_alone import assumed_to_return, left_alone, protected_pods
@@ -23,6 +24,7 @@ from planner_models.descheduler_policy import DeschedulerPolicy
 from planner_models.evictions import (
     Baseline,
     Convergence,
+    EvictionLanding,
     EvictionLimits,
     EvictionOptions,
     EvictionPlan,
@@ -133,6 +135,7 @@ def _waves(found: Suggestion) -> Iterator[EvictionWave]:
     real = found.aim.real
     waited = int(np.count_nonzero(found.start.node_of == PENDING))
     first = found.tried.runs[0]
+    before = found.given.node_of
     for number, wave in enumerate(found.tried.waves):
         refs = {real.workloads[real.group_of[pod]] for pod in wave.evictions}
         ended = first.after[number] if number < len(first.after) else first.node_of
@@ -145,6 +148,16 @@ def _waves(found: Suggestion) -> Iterator[EvictionWave]:
             hold=wave.holds,
             wait_for=tuple(sorted(f"{ref.namespace}/{ref.short}" for ref in refs)),
             pending=max(0, waiting - waited),
+            landings=tuple(_landings(real, before, ended)),
+        )
+        before = ended
+
+
+def _landings(cluster: Cluster, before: IntArray, after: IntArray) -> Iterator[EvictionLanding]:
+    for pod in np.flatnonzero(before != after).tolist():
+        node = int(after[pod])
+        yield EvictionLanding(
+            pod=cluster.pods[pod].key, node=cluster.nodes[node].name if node >= 0 else None
         )
 
 

@@ -76,9 +76,7 @@ def plan_document(outcome: PlanOutcome) -> Plan:
         placements=tuple(_placements(outcome, broken)),
         unplaced=tuple(_unplaced(cluster, pod, short.sentence(pod)) for pod in _queue(outcome)),
         displaced=tuple(_displaced(outcome)),
-        left_aside=tuple(
-            _unplaced(cluster, pod, why) for pod, why in sorted(problem.left_aside.items())
-        ),
+        left_aside=tuple(_aside(cluster, *each) for each in sorted(problem.left_aside.items())),
         protected=tuple(protected_pods(outcome.after, problem.left_alone, outcome.final.remaining)),
         left_alone=left_alone(problem.left_alone),
         violations=tuple(describe(outcome.after, each) for each in outcome.final.remaining),
@@ -164,6 +162,11 @@ def _queue(outcome: PlanOutcome) -> list[int]:
 def _unplaced(cluster: Cluster, pod: int, diagnosis: str) -> Unplaced:
     workload = cluster.workloads[cluster.group_of[pod]].short
     return Unplaced(pod=cluster.pods[pod].key, workload=workload, diagnosis=diagnosis)
+
+
+def _aside(cluster: Cluster, pod: int, why: str) -> Unplaced:
+    gated = bool(cluster.pods[pod].spec.scheduling_gates) and not cluster.pods[pod].terminating
+    return _unplaced(cluster, pod, why).model_copy(update={"gated": gated or None})
 
 
 def _displaced(outcome: PlanOutcome) -> Iterator[Unplaced]:

@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner.cluster import Cluster
-from planner.cluster.topology import IntArray
-from planner.disruption.budgets import allowances
-from planner.evictions.goals import aim_of
-from planner.replay.trial import Manner, Trial, WavePlan
 from planner.report.html.cluster_map import cluster_map
 from planner.report.html.map_view import Tone
 from planner.report.html.names import Index
@@ -19,18 +15,14 @@ from planner.report.html.words import words
 from planner.report.tables import evict_table
 from planner.report.text.blocks import Paragraph, Table, plain_text
 from planner.report.text.wording import name_some
-from planner.scheduler.profile import Profile
 from planner.words import count_of
 from planner_models.evictions import EvictionPlan, LikeDescheduler
 
 
-def evict_page(cluster: Cluster, document: EvictionPlan, profile: Profile) -> Page:
+def evict_page(cluster: Cluster, document: EvictionPlan) -> Page:
     """The evictions over the cluster that they are for."""
     like = document.like_descheduler
-    if like is not None:
-        story = descheduler_story(cluster, like)
-    else:
-        story = eviction_story(cluster, document, _places(cluster, document, profile))
+    story = eviction_story(cluster, document) if like is None else descheduler_story(cluster, like)
     index = Index(cluster)
     uneven, left = uneven_workloads(story)
     text = [
@@ -49,24 +41,6 @@ def evict_page(cluster: Cluster, document: EvictionPlan, profile: Profile) -> Pa
         words=words("evict", "excess", "wave", "converges", "maxSkew", "domain"),
         notices=tuple(notice.text for notice in document.notices),
     )
-
-
-def _places(cluster: Cluster, document: EvictionPlan, profile: Profile) -> tuple[IntArray, ...]:
-    """Where pods are after each wave if kube-scheduler breaks ties by name, as planned."""
-    nodes, pods = cluster.node_index, cluster.pod_index
-    drained = tuple(nodes[name] for name in document.options.nodes)
-    real = aim_of(cluster, (), drained).real
-    waves = [
-        WavePlan(
-            tuple(pods[pod] for pod in wave.evictions),
-            tuple(nodes[name] for name in wave.cordon),
-            wave.hold,
-        )
-        for wave in document.waves
-    ]
-    evicted = [pod for wave in waves for pod in wave.evictions]
-    trial = Trial(real, profile, allowances(real), evicted)
-    return trial.run(waves, Manner(seed=0), unlimited=True).after
 
 
 def _badge(document: EvictionPlan) -> Badge:

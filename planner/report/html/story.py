@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -104,12 +104,12 @@ def simulation_story(cluster: Cluster, simulation: Simulation) -> Story:
     return tale.story()
 
 
-def eviction_story(cluster: Cluster, document: EvictionPlan, after: Sequence[IntArray]) -> Story:
-    """The waves; `after` is where kube-scheduler puts the pods in each of them."""
+def eviction_story(cluster: Cluster, document: EvictionPlan) -> Story:
+    """The waves, and where kube-scheduler puts the pods in each of them."""
     tale = _Tale(cluster)
     total = len(document.waves)
-    for wave, node_of in zip(document.waves, after, strict=False):
-        tale.become(node_of)
+    for wave in document.waves:
+        tale.take((landing.pod, landing.node) for landing in wave.landings)
         amount = count_of(len(wave.evictions), "eviction")
         cordons = f", {conjoined(wave.cordon[:6])} cordoned meanwhile" if wave.cordon else ""
         text = f"Wave {wave.number} of {total}: {amount}{cordons}"
@@ -177,10 +177,6 @@ class _Tale:
             index = self._cluster.pod_index.get(pod)
             if index is not None:
                 self._node_of[index] = PENDING if node is None else self._nodes[node]
-
-    def become(self, node_of: IntArray) -> None:
-        """Everything at once."""
-        self._node_of = node_of.copy()
 
     def vanish(self, pod: str) -> bool:
         """The pod is gone for good; nothing is left to be taken."""

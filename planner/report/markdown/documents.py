@@ -5,11 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from planner.cluster.snapshot import Cluster
-from planner.report.markdown.diagnosis import diagnosis_parts
-from planner.report.markdown.fleet import fleet_parts
-from planner.report.markdown.observations import inspection_parts, simulation_parts
-from planner.report.markdown.plans import eviction_parts, plan_parts
-from planner.report.markdown.render import Part
+from planner.report.markdown.mermaid import before_and_after, fleet_graph, picture
+from planner.report.markdown.render import Diagram, Fold, Heading, Part, Where
+from planner.report.tables import (
+    evict_table,
+    explain_table,
+    fleet_table,
+    inspect_table,
+    plan_table,
+    simulation_table,
+)
+from planner.report.tables.explain_repairs import texts, united
+from planner.report.tables.plan_checks import checks
+from planner.report.tables.plan_next import hints
+from planner.report.tables.plan_proof import proof
+from planner.report.tables.plan_steps import Steps
+from planner.report.text.blocks import GAP, Block, Paragraph, Table
+from planner.report.text.notices import notice_blocks
+from planner.words import count_of
 from planner_models.base import Document
 from planner_models.diagnosis import Diagnosis
 from planner_models.evictions import EvictionPlan
@@ -17,6 +30,166 @@ from planner_models.fleet_decision import FleetDecision, FleetDecisionList
 from planner_models.inspection import Inspection
 from planner_models.plan import Plan
 from planner_models.simulation import Simulation
+
+GOOD = ("schedulable", "gated")
+REPAIRS = 8
+
+
+def diagnosis_parts(document: Diagnosis, cluster: Cluster | None) -> Iterator[Part]:
+    """One explanation; of several workloads a table, and each explanation on request."""
+    if not document.parts:
+        yield Heading(f"{document.verdict}: {document.headline}")
+        yield from _explanation(document)
+        marked = document.targets
+        if document.rearrangement is not None:
+            marked += tuple(move.pod for move in document.rearrangement.moves)
+        yield from picture("The cluster now", cluster, marked)
+        return
+    summary = explain_table.blocks(document, wide=False)
+    yield Heading(f"{document.verdict}: {document.headline}")
+    yield from (block for block in summary if isinstance(block, Table))
+    for part in document.parts:
+        if part.verdict not in GOOD:
+            inside = list(_explanation(part))
+            yield Fold(f"{part.workloads[0]}: {part.verdict}, {part.headline}", inside)
+    yield from picture("The cluster now", cluster, document.targets)
+
+
+def _explanation(document: Diagnosis) -> Iterator[Part]:
+    yield from map(Where, document.where)
+    yield from map(Paragraph, (*document.narrative, *document.rearranging))
+    if document.displacing:
+        yield Paragraph(document.displacing)
+    if document.rearrangement is not None:
+        found = document.rearrangement
+        rows = tuple((step.action, step.pod or "", step.node, step.note) for step in found.steps)
+        number = count_of(found.evictions, "eviction makes", "evictions make")
+        yield Paragraph(f"{number} room:")
+        yield Table(("step", "pod", "node", "note"), rows)
+    repairs = _repair_rows(document)
+    if repairs:
+        yield Paragraph("What helps, smallest change first (each tried on a copy):")
+        yield Table(("", "change", "effect", "price"), repairs)
+    yield from (Paragraph(f"hint: {hint.text}") for hint in document.hints)
+    if document.nodes_table:
+        table = Table(document.nodes_table[0], document.nodes_table[1:])
+        yield Fold("Every node, every rule", (table,))
+    yield from _word(document)
+
+
+def _repair_rows(document: Diagnosis) -> tuple[tuple[str, ...], ...]:
+    """Evictions stand above already."""
+    groups = united([repair for repair in document.repairs if repair.kind != "movePods"])
+    return tuple((str(n), *texts(group)) for n, group in enumerate(groups[:REPAIRS], start=1))
+
+
+def _word(document: Diagnosis) -> Iterator[Part]:
+    if document.message or document.proof:
+        told = [Paragraph(document.message)] if document.message else []
+        proven = [Paragraph(f"Proven: {'; '.join(document.proof)}.")] if document.proof else []
+        yield Fold("What kube-scheduler says, and what is proven", (*told, *proven))
+
+
+def plan_parts(document: Plan, cluster: Cluster | None) -> Iterator[Part]:
+    """What is reached, and by which steps."""
+    yield Heading(plan_table.headline(document))
+    yield proof(document)
+    yield from plan_table.workload_blocks(document, wide=False)
+    steps, *unplaced = Steps(document, wide=False).parts()
+    if unplaced:
+        number = count_of(sum(len(wave.steps) for wave in document.waves), "step")
+        yield Fold(f"{number} in {count_of(len(document.waves), 'wave')}", steps)
+        yield from unplaced[0]
+    else:
+        yield from steps
+    yield from plan_table.broken_blocks(document, wide=False)
+    yield from plan_table.remaining_blocks(document, wide=False)
+    placement = {each.pod: each.node for each in document.placements}
+    gone = dict.fromkeys((each.pod for each in document.displaced), None)
+    yield from before_and_after(cluster, {**gone, **placement})
+    yield Fold("What was checked", list(checks(document)))
+    yield from hints(document)
+    yield from notice_blocks(document.notices, wide=False)
+
+
+def eviction_parts(document: EvictionPlan, cluster: Cluster | None) -> Iterator[Part]:
+    """What to evict, how sure the outcome is, and what others would do."""
+    if document.like_descheduler is not None:
+        first, *rest = evict_table.blocks(document, wide=False)
+        yield Heading(_text(first))
+        yield from rest
+        return
+    yield Heading(evict_table.headline(document))
+    yield from evict_table.certainty(document)
+    evictions = list(evict_table.eviction_blocks(document, wide=False))
+    if evictions:
+        number = count_of(len(document.evictions), "eviction")
+        yield Fold(f"{number} in {count_of(len(document.waves), 'wave')}", evictions)
+    yield from evict_table.remaining_blocks(document, wide=False)
+    evicted = [each.pod for each in document.evictions]
+    if evicted:
+        yield from picture("The cluster now, with the pods to evict", cluster, evicted)
+    yield Fold("Beside the descheduler", list(evict_table.comparison(document)))
+    yield from notice_blocks(document.notices, wide=False)
+
+
+def _text(block: Block) -> str:
+    return " ".join(" ".join(block.lines(fit=False)).split()) if block != GAP else ""
+
+
+def inspection_parts(document: Inspection, cluster: Cluster | None) -> Iterator[Part]:
+    """What there is, and what is uneven."""
+    yield Heading(inspect_table.headline(document))
+    if document.nodes.total:
+        yield Paragraph(f"Requested: {inspect_table.requested_text(document.utilisation)}")
+    yield inspect_table.steadiness(document)
+    yield from inspect_table.bars(document, wide=False)
+    if document.nodes.zones:
+        yield inspect_table.zone_table(document.nodes.zones, wide=False)
+    if document.workloads:
+        number = count_of(len(document.workloads), "workload")
+        yield Fold(number, list(inspect_table.workload_blocks(document, wide=False)))
+    yield from picture("The cluster now", cluster, ())
+    yield from notice_blocks(document.notices, wide=False)
+
+
+def simulation_parts(document: Simulation, cluster: Cluster | None) -> Iterator[Part]:
+    """What kube-scheduler does with the pods."""
+    yield Heading(simulation_table.headline(document))
+    if document.pods:
+        yield from simulation_table.pod_blocks(document, wide=False)
+    yield Fold("Nodes that were left out", list(simulation_table.refused_blocks(document.refused)))
+    yield Fold("What kube-scheduler says", list(simulation_table.failure_blocks(document.pods)))
+    yield from simulation_table.remarks(document)
+    scheduled = {pod.pod: pod.node for pod in document.pods if pod.node is not None}
+    gone = dict.fromkeys(document.preempted, None)
+    yield from before_and_after(cluster, {**gone, **scheduled})
+
+
+def fleet_parts(
+    document: FleetDecision, members: Mapping[str, Mapping[str, str]]
+) -> Iterator[Part]:
+    """What is picked, why no more, and what helps."""
+    yield Heading(document.headline)
+    if document.verdict != "fulfilled":
+        yield Where(f"{document.placement_kind}/{document.placement}")
+    yield from map(Paragraph, document.narrative)
+    yield from fleet_table.dropped_blocks(document)
+    repairs = fleet_table.shown_repairs(document, wide=False)
+    if repairs:
+        rows = tuple((str(i), each.text, each.effect) for i, each in enumerate(repairs, start=1))
+        yield Paragraph("What helps, smallest change first (each tried on a copy):")
+        yield Table(("", "change", "effect"), rows)
+    yield from fleet_table.best_blocks(document, wide=False)
+    yield Fold("Round by round", list(fleet_table.round_blocks(document, wide=False)))
+    yield from fleet_table.filtered_blocks(document, wide=False)
+    graph = fleet_graph(document, members)
+    if graph is not None:
+        yield Fold("The fleet, with what is picked", (Diagram(graph),))
+    if document.verdict != "fulfilled":
+        said = (Paragraph(document.condition.message), *fleet_table.proof_blocks(document))
+        yield Fold("What Fleet says, and what is proven", said)
+    yield from notice_blocks(document.notices, wide=False)
 
 
 def parts_of(

@@ -6,11 +6,46 @@ are labels only: the graph's own identifiers are numbers, so that no name can be
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from planner.cluster.snapshot import Cluster
 from planner.report.markdown.escape import mermaid as label
-from planner.report.text.cluster_view import ClusterView, NodeView, PodView, ZoneView
+from planner.report.markdown.render import Diagram, Fold, Part
+from planner.report.text.blocks import Paragraph
+from planner.report.text.cluster_view import (
+    ClusterView,
+    NodeView,
+    PodView,
+    ZoneView,
+    placed,
+    view_of,
+)
 from planner_models.fleet_decision import FleetDecision
+
+
+def picture(summary: str, cluster: Cluster | None, marked: Collection[str]) -> Iterator[Part]:
+    """The cluster as it is; nothing where it is too large."""
+    if cluster is not None and small_enough(view := view_of(cluster)):
+        yield Fold(summary, (Diagram(cluster_graph(view, marked)),))
+
+
+def before_and_after(
+    cluster: Cluster | None, placement: Mapping[str, str | None]
+) -> Iterator[Part]:
+    """Both, with what changes its place standing out."""
+    if cluster is None or not placement or not small_enough(view := view_of(cluster)):
+        return
+    after = view_of(placed(cluster, placement))
+    yield Fold(
+        "Before and after",
+        (
+            Paragraph("Before:"),
+            Diagram(cluster_graph(view, placement)),
+            Paragraph("After:"),
+            Diagram(cluster_graph(after, placement)),
+        ),
+    )
+
 
 MOST_NODES = 16
 MOST_PODS = 80

@@ -61,8 +61,7 @@ def headline(document: Plan) -> str:
 def _aside(pods: Sequence[Unplaced]) -> str:
     if not pods:
         return ""
-    gated = sum(pod.diagnosis.startswith("schedulingGates") for pod in pods)
-    what = "gated pod" if gated == len(pods) else "pod"
+    what = "gated pod" if all(pod.gated for pod in pods) else "pod"
     return f" ({count_of(len(pods), what)} left aside)"
 
 

@@ -34,7 +34,7 @@ def planned(cluster: Cluster, *, rebalance: bool = True) -> Plan:
 
 
 def evicted(cluster: Cluster) -> Page:
-    return evict_page(cluster, evict(cluster), default_profile())
+    return evict_page(cluster, evict(cluster))
 
 
 def simulated(cluster: Cluster) -> Page:

@@ -7,8 +7,8 @@ import pytest
 from planner.cluster.owners import WorkloadRef
 from planner.examples import example_path
 from planner.report.html.map_view import ClusterMap, FleetMap
-from planner.report.html.marks import COLOURS, marks
 from planner.report.html.solve_page import headline
+from planner.report.html.squares import COLOURS, marks
 from planner.report.html.story import STAGES, plan_story
 from planner.report.html.view import (
     CardSection,
