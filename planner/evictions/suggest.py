@@ -51,7 +51,10 @@ def find_evictions(
 
 
 def settled(cluster: Cluster, profile: Profile) -> Cluster:
-    """The cluster after kube-scheduler has placed what it can; who found a node is ready."""
+    """The cluster after kube-scheduler has placed what it can; who found a node is ready.
+
+    Who had to give way to a higher priority waits.
+    """
     budgets = allowances(cluster)
     run = Trial(cluster, profile, budgets, ()).run((), Manner(seed=0))
     moved = np.flatnonzero(run.node_of != cluster.node_of).tolist()
@@ -60,6 +63,7 @@ def settled(cluster: Cluster, profile: Profile) -> Cluster:
     started = {
         pod: msgspec.structs.replace(cluster.pods[pod], ready=True, phase="Running")
         for pod in moved
+        if run.node_of[pod] >= 0
     }
     return cluster.with_pods(started).with_placement({p: int(run.node_of[p]) for p in moved})
 

@@ -1,0 +1,25 @@
+"""Replacements of high priority drive others off; a plan must not make that happen."""
+
+from __future__ import annotations
+
+from planner.disruption.budgets import allowances
+from planner.replay.trial import Manner, Trial, WavePlan
+from planner.scheduler.profile import default_profile
+from tests.reality.dumps import dump, evictions
+
+
+def test_an_evicted_web_takes_the_only_node_of_a_pod_whose_budget_allows_nothing() -> None:
+    cluster = dump("live-preempt")
+    web, victim = (cluster.pod_index[f"default/{n}-abc123-p0"] for n in ("web", "victim"))
+    trial = Trial(cluster, default_profile(), allowances(cluster), [web])
+    run = trial.run([WavePlan((web,))], Manner(seed=0))
+    assert run.preempted == (victim,)
+    assert run.node_of[victim] < 0
+
+
+def test_evict_keeps_its_replacements_from_driving_the_victim_off() -> None:
+    plan = evictions(dump("live-preempt"))
+    assert plan.converges
+    assert "nb2" in plan.waves[0].cordon
+    assert all(wave.cordon == ("nb2",) for wave in plan.waves)
+    assert (plan.after.excess, plan.after.pending) == (0, 0)
