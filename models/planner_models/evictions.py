@@ -65,7 +65,8 @@ class EvictionWave(Document):
     `cordon` are nodes that take no pods until the wave is over, `drain` those that stay cordoned.
     With `hold` the cordons are lifted only when the next wave has set its own.
     The wave is over when the workloads of `waitFor` are ready again; `pending` pods may be left
-    waiting until a later wave makes room. `landings` are all pods that are elsewhere after it.
+    waiting until a later wave makes room. `landings` are all pods that are elsewhere after it, and
+    `excess` is what rules are still broken by then; both if ties are broken by name.
     """
 
     number: int
@@ -76,6 +77,7 @@ class EvictionWave(Document):
     wait_for: tuple[str, ...] = ()
     pending: int = 0
     landings: tuple[EvictionLanding, ...] = ()
+    excess: int = 0
 
 
 class Convergence(Document):
@@ -149,6 +151,20 @@ class LikeDescheduler(Document):
     rounds: tuple[DeschedulerRound, ...] = ()
 
 
+class PlanPart(Document):
+    """Which wave of how many a document shows, and how many evictions the whole plan has.
+
+    `excessBefore` and `excessAfter` are those of the wave; `after` of the document is where the
+    whole plan ends.
+    """
+
+    wave: int
+    waves: int
+    evictions: int
+    excess_before: int
+    excess_after: int
+
+
 class EvictionPlan(Document):
     """The result of `planner evict`."""
 
@@ -158,6 +174,8 @@ class EvictionPlan(Document):
     options: EvictionOptions
     evictions: tuple[PlannedEviction, ...] = ()
     waves: tuple[EvictionWave, ...] = ()
+    part: PlanPart | None = None
+    """With --wave: the evictions and waves are a part of the plan."""
     fewest: bool = False
     """No plan with fewer evictions reaches the same, whatever nodes are chosen: proven."""
     stopped: Stop | None = None

@@ -297,16 +297,13 @@ def _policy(inventory: Inventory, file: str | None) -> DeschedulerPolicy | None:
 
 
 def _only(document: EvictionPlan, wave: int | None) -> EvictionPlan:
+    from planner.documents.eviction_plan import wave_of_plan
+
     if wave is None:
         return document
     if wave > len(document.waves):
         raise UsageError(f"--wave {wave}: the plan has {len(document.waves)}")
-    return document.model_copy(
-        update={
-            "evictions": tuple(each for each in document.evictions if each.wave == wave),
-            "waves": tuple(each for each in document.waves if each.number == wave),
-        }
-    )
+    return wave_of_plan(document, wave)
 
 
 def _write(document: EvictionPlan, output: PlanOutput, origin: Origin) -> None:

@@ -30,6 +30,7 @@ from planner_models.evictions import (
     EvictionPlan,
     EvictionWave,
     PlannedEviction,
+    PlanPart,
     Situation,
 )
 from planner_models.notice import Notice
@@ -77,6 +78,26 @@ def eviction_plan(found: Suggestion, compared: tuple[Baseline, ...] = ()) -> Evi
         nodes=len(found.given.nodes),
         pods=len(found.given.pods),
         notices=tuple(_notices(found, compared)),
+    )
+
+
+def wave_of_plan(plan: EvictionPlan, number: int) -> EvictionPlan:
+    """One wave of a plan, as a part that says what it is a part of."""
+    excess = (plan.before.excess, *(wave.excess for wave in plan.waves))
+    part = PlanPart(
+        wave=number,
+        waves=len(plan.waves),
+        evictions=len(plan.evictions),
+        excess_before=excess[number - 1],
+        excess_after=excess[number],
+    )
+    return plan.model_copy(
+        update={
+            "part": part,
+            "evictions": tuple(each for each in plan.evictions if each.wave == number),
+            "waves": tuple(each for each in plan.waves if each.number == number),
+            "baselines": (),
+        }
     )
 
 
@@ -149,6 +170,7 @@ def _waves(found: Suggestion) -> Iterator[EvictionWave]:
             wait_for=tuple(sorted(f"{ref.namespace}/{ref.short}" for ref in refs)),
             pending=max(0, waiting - waited),
             landings=tuple(_landings(real, before, ended)),
+            excess=found.excess_at(ended),
         )
         before = ended
 

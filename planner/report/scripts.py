@@ -99,9 +99,15 @@ def eviction_script(document: EvictionPlan) -> str:
     """The script of an eviction plan."""
     waves = tuple(_eviction_waves(document))
     sure = "converges" if document.converges else "does not always converge"
+    excess, part = (document.before.excess, document.after.excess), document.part
+    head = "planner evict"
+    if part is not None:
+        head += f", wave {part.wave} of {part.waves}"
+        excess = part.excess_before, part.excess_after
+        sure = f"the whole plan {sure}"
     comments = [
-        f"planner evict: {_summary(waves)}, excess {document.before.excess} -> "
-        f"{document.after.excess}, {sure} ({document.checked_seeds} seeds)",
+        f"{head}: {_summary(waves)}, excess {excess[0]} -> {excess[1]}, "
+        f"{sure} ({document.checked_seeds} seeds)",
         f"input: {document.nodes} nodes, {document.pods} pods",
     ]
     return script(comments, waves)

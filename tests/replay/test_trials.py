@@ -11,7 +11,7 @@ from planner.replay.trial import Manner, Trial, TrialRun, WavePlan
 from planner.scheduler.profile import default_profile
 from tests.objects import Json, cluster_of, merged, node, owned, pod, workload
 
-HIGH = {"priority": 1000}
+HIGH: Json = {"priority": 1000}
 
 
 def replica(name: str, node_name: str = "", cpu: str = "4", **spec: Any) -> Json:
@@ -49,7 +49,7 @@ def test_a_waiting_pod_of_higher_priority_drives_others_off_before_anything_is_e
 
 
 def test_a_replacement_that_finds_no_room_drives_others_off() -> None:
-    here = {"nodeSelector": {"kubernetes.io/hostname": "n1"}}
+    here: Json = {"nodeSelector": {"kubernetes.io/hostname": "n1"}}
     cluster = cluster_of(
         node("n1"), node("n2"), replica("low", "n2"), replica("high", "n1", **HIGH),
         replica("other", **here),
@@ -60,13 +60,13 @@ def test_a_replacement_that_finds_no_room_drives_others_off() -> None:
 
 
 def test_a_pod_that_never_preempts_waits() -> None:
-    never = {**HIGH, "preemptionPolicy": "Never"}
+    never: Json = {**HIGH, "preemptionPolicy": "Never"}
     cluster = cluster_of(node("n1"), replica("low", "n1"), replica("high", **never))
     assert where(cluster, tried(cluster), "high") == "waits"
 
 
 def test_who_was_driven_off_finds_another_node_if_a_controller_brings_it_back() -> None:
-    here = {"nodeSelector": {"kubernetes.io/hostname": "n1"}, **HIGH}
+    here: Json = {"nodeSelector": {"kubernetes.io/hostname": "n1"}, **HIGH}
     nodes = (node("n1"), node("n2"))
     cluster = cluster_of(*nodes, replica("low", "n1"), replica("high", **here))
     assert where(cluster, tried(cluster), "low") == "n2"

@@ -61,9 +61,17 @@ def headline(document: EvictionPlan) -> str:
             return "Nothing that may be evicted would help."
         return "Nothing to evict: there is nothing to repair."
     pods = count_of(len(document.evictions), "pod")
+    if document.part is not None:
+        part = document.part
+        return f"Wave {part.wave} of {part.waves}: evict {pods} of {part.evictions}."
     waves = count_of(len(document.waves), "wave")
-    then = "repairs the spread" if document.options.goals == ("spread",) else "places them anew"
-    return f"Evict {pods} in {waves}; kube-scheduler then {then} itself."
+    return f"Evict {pods} in {waves}; kube-scheduler then {_then(document)} itself."
+
+
+def _then(document: EvictionPlan) -> str:
+    if document.options.goals != ("spread",):
+        return "places them anew"
+    return "repairs part of the spread" if document.after.excess else "repairs the spread"
 
 
 def certainty(document: EvictionPlan) -> Iterator[Block]:
@@ -73,24 +81,41 @@ def certainty(document: EvictionPlan) -> Iterator[Block]:
             yield Paragraph(_counts(document))
         return
     seen, seeds = document.convergence, document.checked_seeds
+    whole = document.part is None
     if document.converges:
+        so = "Converges" if whole else "The whole plan converges"
         text = (
-            f"Converges: in {seeds} of {seeds} tie seeds, with the evicted pod gone and with it "
+            f"{so}: in {seeds} of {seeds} tie seeds, with the evicted pod gone and with it "
             "still terminating when its replacement is placed."
         )
-        few = " No plan needs fewer evictions." if document.fewest else ""
-        yield Paragraph(f"{_counts(document)} {text}{few}", "green")
+        yield Paragraph(f"{_counts(document)} {text}{_fewest(document)}", "green")
         return
     worst = seeds - min(seen.gone, seen.terminating)
-    text = f"Does not converge: {worst} of {seeds} tie seeds end worse than planned"
+    not_so = "Does not converge" if whole else "The whole plan does not converge"
+    text = f"{not_so}: {worst} of {seeds} tie seeds end worse than planned"
     if seen.replanned is not None:
         again = f"{seen.replanned} of {seen.replanned_of}"
         text += f"; with a new plan after every wave {again} end well"
     yield Paragraph(f"{_counts(document)} {text}. Run wave 1 and plan again (--wave 1).", "yellow")
 
 
+def _fewest(document: EvictionPlan) -> str:
+    """What is proven: that it takes as many evictions, or that more would help no further."""
+    if not document.fewest or document.part is not None:
+        return ""
+    if not document.after.excess:
+        return " No plan needs fewer evictions."
+    most = document.options.limits.total
+    if most is not None and most == len(document.evictions):
+        return f" No plan of {count_of(most, 'eviction')} gets further (--max-evictions)."
+    return " No plan gets further, or as far with fewer evictions."
+
+
 def _counts(document: EvictionPlan) -> str:
-    before, after = document.before, document.after
+    before, after, part = document.before, document.after, document.part
+    if part is not None:
+        now = f"Excess {part.excess_before} -> {part.excess_after} by this wave"
+        return f"{now}, {after.excess} after the last one."
     text = f"Excess {before.excess} -> {after.excess}."
     if before.pending or after.pending:
         text += f" Pending pods {before.pending} -> {after.pending}."
