@@ -1,0 +1,94 @@
+"""Whatever planner proposes keeps its promise in a world of controllers, budgets and preemption.
+
+`PLANNER_HYPOTHESIS_PROFILE=long` tries 500 random worlds under 20 seeds each.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+import pytest
+
+from planner.api import evict, solve
+from planner.disruption.movability import MovePolicy
+from planner.evictions.protection import Protection
+from planner.evictions.suggestion import EvictOptions
+from planner.replay import total, violations
+from planner.scheduler.profile import default_profile
+from planner.solver.options import SolveOptions
+from planner_models.evictions import EvictionPlan
+from tests.world.random_worlds import random_world
+from tests.world.world import World, leaving, owner_reference
+
+LONG = os.environ.get("PLANNER_HYPOTHESIS_PROFILE") == "long"
+WORLDS, SEEDS = (500, 20) if LONG else (12, 3)
+POLICY = MovePolicy(jobs=True)
+
+
+@pytest.mark.parametrize("number", range(WORLDS))
+def test_what_evict_proposes_happens(number: int) -> None:
+    start = random_world(number)
+    options = EvictOptions(protection=Protection(POLICY), time_limit=5.0)
+    plan = evict(start.dump(), options)
+    if not plan.evictions:
+        return
+    for seed in range(1, SEEDS + 1):
+        world = start.again(seed)
+        _carry_out(world, plan)
+        after = world.dump()
+        assert not _lost(start, world), f"seed {seed}"
+        if plan.converges:
+            assert len(world.waiting()) <= plan.after.pending, f"seed {seed}"
+            excess = total(violations(after, default_profile()))
+            assert excess <= plan.after.excess, f"seed {seed}"
+
+
+@pytest.mark.parametrize("number", range(WORLDS))
+def test_what_rebalancing_moves_comes_back(number: int) -> None:
+    start = random_world(number)
+    options = SolveOptions(rebalance=True, policy=POLICY, hops=False, time_limit=5.0)
+    plan = solve(start.dump(), options)
+    if not plan.evictions or not plan.verification.budgets:
+        return
+    uids = {f"default/{pod['metadata']['name']}": pod["metadata"]["uid"] for pod in start.pods}
+    for seed in range(1, SEEDS + 1):
+        world = start.again(seed)
+        for step in plan.waves[0].steps:
+            if step.action in ("evict", "move") and step.pod is not None:
+                world.evict(step.pod, uids[step.pod])
+        world.settle()
+        assert not _lost(start, world), f"seed {seed}"
+
+
+def _carry_out(world: World, plan: EvictionPlan) -> None:
+    """Wave by wave as the script does: cordon, evict, wait, lift."""
+    world.settle()
+    drive_offs = len(world.preempted)
+    held: tuple[str, ...] = ()
+    uids = {each.pod: each.uid for each in plan.evictions}
+    for wave in plan.waves:
+        for node in (*wave.drain, *wave.cordon):
+            world.cordon(node, on=True)
+        for node in set(held) - set(wave.cordon):
+            world.cordon(node, on=False)
+        order = list(wave.evictions)
+        world.random.shuffle(order)
+        for pod in order:
+            world.evict(pod, uids[pod])
+        world.settle()
+        held = wave.cordon if wave.hold else ()
+        for node in () if wave.hold else wave.cordon:
+            world.cordon(node, on=False)
+        world.settle()
+    assert world.preempted[drive_offs:] == [] or not plan.converges
+
+
+def _lost(start: World, now: World) -> Counter[str]:
+    """Pods per owner that were there before and have no successor."""
+    return _pods(start) - _pods(now)
+
+
+def _pods(world: World) -> Counter[str]:
+    owners = (owner_reference(pod) for pod in world.pods if not leaving(pod))
+    return Counter("" if owner is None else f"{owner['kind']}/{owner['name']}" for owner in owners)
