@@ -32,6 +32,8 @@ class BudgetStatus:
     pods: int
     down: int
     """Pods that wait or are not ready, counted in the snapshot."""
+    waiting: int
+    """Those of them that wait for a node."""
     healthy: int
     desired: int
     allowed: int
@@ -66,6 +68,7 @@ def _status(
 ) -> BudgetStatus:
     groups = tuple(cluster.group_index.matching(budget.spec.selector, (budget.namespace,)).tolist())
     pods, down = counts.of(groups)
+    waiting = sum(counts.waiting[group] for group in groups)
     healthy = pods - down
     scale = _scale(cluster, groups, counts.all)
     desired, expected = _desired(budget, scale, pods)
@@ -77,7 +80,7 @@ def _status(
         healthy = healthy if status.current_healthy is None else status.current_healthy
         desired = desired if status.desired_healthy is None else status.desired_healthy
         never = "" if allowed else _failed(budget) or never
-    return BudgetStatus(budget, groups, pods, down, healthy, desired, allowed, never)
+    return BudgetStatus(budget, groups, pods, down, waiting, healthy, desired, allowed, never)
 
 
 def _desired(budget: PodDisruptionBudget, scale: int | None, pods: int) -> tuple[int, int]:
@@ -140,8 +143,10 @@ class PodCounts:
     def __init__(self, cluster: Cluster) -> None:
         there = (cluster.node_of != GONE) & ~cluster.terminating
         ready = np.fromiter((pod.ready for pod in cluster.pods), np.bool_, len(cluster.pods))
-        down = ~ready | (cluster.node_of == PENDING)
+        waiting = cluster.node_of == PENDING
+        down = ~ready | waiting
         self.all = Counter(cluster.group_of[there].tolist())
+        self.waiting = Counter(cluster.group_of[there & waiting].tolist())
         self._down = Counter(cluster.group_of[there & down].tolist())
 
     def of(self, groups: Iterable[int]) -> tuple[int, int]:

@@ -36,6 +36,8 @@ class Allowance:
     """Whether pods that are not ready may go without asking: the budget is met, or allows it."""
     never: str = ""
     """Why it never lets a healthy pod go, if that is so."""
+    waiting: int = 0
+    """Pods of it that wait for a node: once they run it may allow more."""
 
     @property
     def left(self) -> int:
@@ -82,13 +84,19 @@ class Allowances:
         )
 
     def refusal(self, pod: int) -> str | None:
-        """Why the Eviction API never lets this pod go, whatever becomes of the others."""
+        """Why the Eviction API does not let this pod go, whatever nodes others find.
+
+        A budget that allows nothing now may do so when pods that wait for a node have found one;
+        pods that run and are not ready stay so, as far as anybody knows.
+        """
         if int(self.group_of[pod]) in self.contested:
             return TWO_BUDGETS
         for number in self.of_pod(pod):
             allowance = self.each[number]
             if allowance.never:
                 return f"the budget {allowance.name} never allows it ({allowance.never})"
+            if allowance.budget and not allowance.left and not allowance.waiting:
+                return f"the budget {allowance.name} does not allow it now"
         return None
 
     @cached_property
@@ -135,6 +143,7 @@ def _budgeted(cluster: Cluster) -> Iterator[Allowance]:
             down=status.down,
             unhealthy_first=status.unhealthy_may_go,
             never=status.never,
+            waiting=status.waiting,
         )
 
 

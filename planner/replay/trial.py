@@ -107,6 +107,8 @@ class Trial:
         refused: int | None = None
         for number, wave in enumerate(waves):
             state.begin(number, wave.cordons)
+            if manner.one_by_one:
+                state.settle()
             refused = self._wave(state, wave, budgets if not unlimited else None, manner)
             state.end(holds=wave.holds)
             if not manner.seed:

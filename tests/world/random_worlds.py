@@ -9,7 +9,7 @@ import random
 
 from tests.objects import ZONE, merged, node
 from tests.world.controllers import ALL, HASH, REVISION, new_pod
-from tests.world.world import Json, World
+from tests.world.world import Json, World, owned_by
 
 KINDS = ("Deployment", "Deployment", "ReplicaSet", "StatefulSet", "StatefulSet", "Job")
 GATE = {"schedulingGates": [{"name": "example.com/quota"}]}
@@ -17,26 +17,39 @@ IGNORE = {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "
 
 
 def random_world(seed: int) -> World:
-    """A world at rest, whose pods were once put anywhere."""
+    """A world whose pods were once put anywhere, and that has mostly come to rest since."""
     draw = random.Random(seed)
     world = World(controllers=ALL, seed=seed)
     zones = draw.choice((2, 3))
+    sizes = draw.choice(((2, 3, 4, 16), (1, 2), (1, 2, 3)))
     for i in range(draw.randint(zones, 5)):
-        world.nodes.append(_node(draw, f"n{i}", "abc"[i % zones]))
-    for number in range(draw.randint(1, 3)):
+        world.nodes.append(_node(draw.choice(sizes), f"n{i}", "abc"[i % zones]))
+    for number in range(draw.randint(1, 4)):
         _workload(draw, world, f"w{number}")
     if draw.random() < 0.3:
         _daemons(world)
     if draw.random() < 0.3:
         _foreign(draw, world)
     world.settle()
+    for owner in [each for each in world.workloads if each["kind"] == "Deployment"]:
+        if draw.random() < 0.12:
+            _roll_out(draw, world, owner)
+    world.settle()
     _trouble(draw, world)
     return world
 
 
-def _node(draw: random.Random, name: str, zone: str) -> Json:
-    cpu = str(draw.choice((2, 3, 4, 16)))
-    offer = {"allocatable": {"cpu": cpu, "memory": "64Gi", "pods": "110"}}
+def _roll_out(draw: random.Random, world: World, owner: Json) -> None:
+    """A new template, of which pods run or never do."""
+    pool = {"nodeSelector": {"pool": "new"}} if draw.random() < 0.7 else {"hostNetwork": True}
+    owner["spec"]["template"] = merged(owner["spec"]["template"], {"spec": pool})
+    made = _replica_set(owner, "h2")
+    made["spec"]["replicas"] = 0
+    world.workloads.append(made)
+
+
+def _node(cpu: int, name: str, zone: str) -> Json:
+    offer = {"allocatable": {"cpu": str(cpu), "memory": "64Gi", "pods": "110"}}
     ready = {"conditions": [{"type": "Ready", "status": "True"}]}
     return node(name, zone, status={**offer, **ready}, spec={})
 
@@ -71,7 +84,7 @@ def _workload(draw: random.Random, world: World, app: str) -> None:
         owner["spec"]["selector"] = {"matchLabels": {"app": app}}
     making, labels = owner, {}
     if kind == "Deployment":
-        making = _replica_set(owner)
+        making = _replica_set(owner, "h1")
         world.workloads.append(making)
     if kind == "StatefulSet":
         policy = draw.choice(("OrderedReady", "Parallel"))
@@ -93,10 +106,10 @@ def _workload(draw: random.Random, world: World, app: str) -> None:
     _budget(draw, world, app)
 
 
-def _replica_set(owner: Json) -> Json:
-    name = f"{owner['metadata']['name']}-h1"
+def _replica_set(owner: Json, hashed: str) -> Json:
+    name = f"{owner['metadata']['name']}-{hashed}"
     reference = {"kind": "Deployment", "name": owner["metadata"]["name"], "uid": "d"}
-    labels = {HASH: "h1"}
+    labels = {HASH: hashed}
     made = merged(
         owner,
         {"kind": "ReplicaSet", "spec": {"template": {"metadata": {"labels": labels}}}},
@@ -192,26 +205,30 @@ def _foreign(draw: random.Random, world: World) -> None:
 
 def _trouble(draw: random.Random, world: World) -> None:
     """What an administrator or the world does just before the dump."""
-    running = [pod for pod in world.pods if pod["spec"].get("nodeName")]
-    for pod in running:
-        if draw.random() < 0.06:
+    for pod in world.pods:
+        if pod["spec"].get("nodeName") and draw.random() < 0.06:
             pod |= {"ready": False, "broken": True}
         if draw.random() < 0.04:
             pod["metadata"]["annotations"]["karpenter.sh/do-not-disrupt"] = "true"
     for owner in world.workloads:
-        if owner["kind"] == "StatefulSet" and draw.random() < 0.15:
-            owner["spec"]["updateStrategy"] = {"type": "OnDelete"}
-            owner["status"]["updateRevision"] += "1"
-            owner["spec"]["template"]["spec"]["nodeSelector"] = {"pool": "new"}
-        if owner["kind"] == "ReplicaSet" and draw.random() < 0.08:
-            owner["spec"]["template"]["spec"] |= GATE
-            for deployment in world.workloads:
-                if deployment["kind"] == "Deployment" and (
-                    f"{deployment['metadata']['name']}-h1" == owner["metadata"]["name"]
-                ):
-                    deployment["spec"]["template"]["spec"] |= GATE
+        _change(draw, world, owner)
     if draw.random() < 0.15:
         _lose(draw.choice(world.nodes), world)
+
+
+def _change(draw: random.Random, world: World, owner: Json) -> None:
+    kind, spec = owner["kind"], owner["spec"]
+    if kind == "StatefulSet" and draw.random() < 0.15:
+        spec["updateStrategy"] = {"type": "OnDelete"}
+        owner["status"]["updateRevision"] += "1"
+        spec["template"]["spec"]["nodeSelector"] = {"pool": "new"}
+    if kind == "Deployment" and draw.random() < 0.08:
+        for each in (owner, *(w for w in world.workloads if owned_by(w, owner))):
+            each["spec"]["template"]["spec"] |= GATE
+    if kind != "ReplicaSet" and draw.random() < 0.05:
+        owner["metadata"]["deletionTimestamp"] = "2026-05-01T12:00:00Z"
+    if kind in ("Deployment", "StatefulSet") and draw.random() < 0.05:
+        spec["replicas"] = max(0, spec["replicas"] - 1)
 
 
 def _lose(lost: Json, world: World) -> None:
