@@ -51,10 +51,33 @@ class Deployment(KubeObject):
     spec: DeploymentSpec = DeploymentSpec.defaults()
 
 
+class WorkloadCondition(KubeModel):
+    """A condition in the status of a controller."""
+
+    type: str
+    status: str = ""
+    reason: str = ""
+
+
+class ReplicaSetStatus(KubeModel):
+    """Whether pods can be made: `ReplicaFailure` says that the API server refuses them."""
+
+    conditions: tuple[WorkloadCondition, ...] = ()
+
+    @property
+    def refused(self) -> bool:
+        """A quota or an admission webhook keeps new pods out."""
+        return any(
+            c.type == "ReplicaFailure" and c.status == "True" and c.reason == "FailedCreate"
+            for c in self.conditions
+        )
+
+
 class ReplicaSet(KubeObject):
     """Keeps replicas of one revision running."""
 
     spec: ReplicatedSpec = ReplicatedSpec.defaults()
+    status: ReplicaSetStatus = ReplicaSetStatus.defaults()
 
 
 class ReplicationControllerSpec(KubeModel):
@@ -69,6 +92,7 @@ class ReplicationController(KubeObject):
     """The ReplicaSet's older relative."""
 
     spec: ReplicationControllerSpec = ReplicationControllerSpec.defaults()
+    status: ReplicaSetStatus = ReplicaSetStatus.defaults()
 
 
 class StatefulSetOrdinals(KubeModel):
@@ -165,19 +189,13 @@ class JobSpec(KubeModel):
     template: PodTemplate = PodTemplate.defaults()
 
 
-class JobCondition(KubeModel):
-    """A condition; `Complete` and `Failed` end the Job."""
-
-    type: str
-    status: str = ""
-
-
 class JobStatus(KubeModel):
     """How far the Job is."""
 
     succeeded: Count = 0
     failed: Count = 0
-    conditions: tuple[JobCondition, ...] = ()
+    conditions: tuple[WorkloadCondition, ...] = ()
+    """`Complete` and `Failed` end the Job."""
 
 
 class Job(KubeObject):

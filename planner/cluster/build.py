@@ -48,6 +48,9 @@ def _build(inventory: Inventory) -> Cluster:
         namespaces={
             n.name: {NAME_LABEL: n.name, **n.metadata.labels} for n in inventory.namespaces
         },
+        terminating_namespaces=frozenset(
+            n.name for n in inventory.namespaces if n.metadata.deletion_timestamp is not None
+        ),
         services=inventory.services,
         owner_selectors=tuple(_owner_selectors(inventory)),
         budgets=inventory.budgets,

@@ -75,6 +75,8 @@ class Replacements:
     def of(self, pod: int) -> Replacement:
         """What the pod's controller does once the pod is gone."""
         found = self._cluster.pods[pod]
+        if found.namespace in self._cluster.terminating_namespaces:
+            return Replacement("none", f"its namespace {found.namespace} is being deleted")
         if found.owner is None:
             return Replacement("none", "no controller would bring it back")
         if not known_controller(found.owner):
@@ -117,6 +119,8 @@ class Replacements:
             rollout = self._rollout(deployment)
             if rollout:
                 return Replacement("other", rollout)
+        if controller.status.refused:
+            return Replacement("none", f"the API server refuses new pods of {ref.short}")
         if len(self._pods_of[ref]) > controller.spec.replicas:
             return Replacement("none", f"{ref.short} has more pods than it wants")
         template = controller.spec.template

@@ -3,7 +3,8 @@
 The API server adds to what a template says: tolerations, a priority, defaults of requests; webhooks
 add containers. What is new in the pod is therefore no sign of another template, but what the
 template says and the pod lacks is. Where the pod carries the hash of the very template, only what
-changed since it was created counts: its scheduling gates are gone, and it has a node.
+changed since it was created counts: its scheduling gates are gone, it has a node, and it may have
+been resized in place.
 """
 
 from __future__ import annotations
@@ -33,9 +34,18 @@ def another_pod(template: PodTemplate, pod: Pod, *, same_template: bool) -> str:
     if spec.node_name:
         return f"its template names the node {spec.node_name}"
     if same_template:
-        return ""
+        return _resized(template, pod)
     field = _changed(template, pod)
     return f"its template has changed since ({field})" if field else ""
+
+
+def _resized(template: PodTemplate, pod: Pod) -> str:
+    running = {container.name: container for container in pod.spec.containers}
+    for container in template.spec.containers:
+        found = running.get(container.name, container)
+        if not container.resources.requests.items() <= found.resources.requests.items():
+            return "its requests are not its template's (resized in place, or by a webhook)"
+    return ""
 
 
 def _changed(template: PodTemplate, pod: Pod) -> str:

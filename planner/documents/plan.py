@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from planner.cluster import Cluster
 from planner.cluster.owners import WorkloadRef
+from planner.disruption.node_lifecycle import with_condition_taints
 from planner.documents.broken_rules import Broken, broken_by, describe, reasons
 from planner.documents.greedy_comparison import compare
 from planner.documents.left_alone import assumed_to_return, left_alone, protected_pods
@@ -38,7 +39,7 @@ def make_plan(
 ) -> Plan:
     """Decide, check, compare with what else could be done, and write it down."""
     report = progress or silent
-    outcome = plan_outcome(cluster, options, profile, report)
+    outcome = plan_outcome(with_condition_taints(cluster), options, profile, report)
     other = with_rebalance(outcome, report)
     alternatives = () if other is None else tuple(_alternatives(outcome, other))
     plan = plan_document(outcome).model_copy(update={"alternatives": alternatives})

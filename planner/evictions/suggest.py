@@ -19,6 +19,7 @@ import numpy as np
 
 from planner.cluster import PENDING, Cluster
 from planner.disruption.budgets import allowances
+from planner.disruption.node_lifecycle import with_condition_taints
 from planner.evictions.attempts import USUAL_SEEDS, Attempts, Target, Tried
 from planner.evictions.convergence import Convergence, departures
 from planner.evictions.evenness import even_out
@@ -86,7 +87,7 @@ class _Suggesting:
         self._options = options
         self._profile = profile
         self._report = report
-        self._start = settled(cluster, profile)
+        self._start = settled(with_condition_taints(cluster), profile)
         self._budgets = allowances(self._start, options.max_unavailable)
         self._protected = protected(self._start, options.protection)
 

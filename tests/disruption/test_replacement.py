@@ -86,6 +86,26 @@ def test_what_admission_adds_to_a_pod_is_no_sign_of_another_template() -> None:
     assert after("a", own, replica("a", spec=spec)).fate == "equal"
 
 
+def test_a_pod_that_was_resized_in_place_comes_back_in_its_old_size() -> None:
+    found = after("a", replica_set(), replica("a", spec=BIG), replica("b"))
+    reason = "its requests are not its template's (resized in place, or by a webhook)"
+    assert found == Replacement("other", reason)
+
+
+def test_a_replica_set_whose_pods_the_api_server_refuses_makes_none() -> None:
+    failure = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate"}
+    refused = replica_set(status={"conditions": [failure]})
+    found = after("a", refused, replica("a"), replica("b"))
+    assert found == Replacement("none", "the API server refuses new pods of rs/web-1")
+
+
+def test_nothing_is_made_in_a_namespace_that_is_being_deleted() -> None:
+    metadata = {"name": "default", "deletionTimestamp": "2026-05-01T12:00:00Z"}
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+    found = after("a", namespace, replica_set(), replica("a"), replica("b"))
+    assert found == Replacement("none", "its namespace default is being deleted")
+
+
 def test_a_deployment_at_rest_brings_an_equal_pod_back() -> None:
     deployment = workload("Deployment", "web", {"replicas": 2})
     objects = (deployment, of_deployment(replica_set()), replica("a"), replica("b"))

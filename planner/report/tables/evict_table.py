@@ -194,7 +194,8 @@ def _not_emptied(document: EvictionPlan, kept: Sequence[PlanViolation]) -> str:
         pods[violation.domain] = pods.get(violation.domain, 0) + violation.count
     nodes = name_some([f"{node} ({count_of(count, 'pod')})" for node, count in pods.items()])
     text = f"Not emptied: {nodes}."
-    if {"spread", "soft"} & set(document.options.goals):
+    stay = sum(pod.node in pods for pod in document.protected)
+    if {"spread", "soft"} & set(document.options.goals) or stay >= sum(pods.values()):
         return text
     return f"{text} With --for spread beside it others may be evicted to make room."
 
