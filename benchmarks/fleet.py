@@ -6,9 +6,8 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.case import Case, Measured, Stopwatch
-from planner.fleet.measures import Measures
-from planner.fleet.measures import measure as levels_of
-from planner.fleet.optimum import find_optimum
+from planner.fleet.optimum import Measures, find_optimum
+from planner.fleet.optimum import measure as levels_of
 from planner.fleet.schedule import schedule
 from planner.fleet.setting import Setting, make_setting
 from planner_models.fleet import ClusterResourcePlacement

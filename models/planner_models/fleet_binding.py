@@ -6,12 +6,13 @@ makes a new snapshot, and the bindings made under an older one obsolete.
 
 from __future__ import annotations
 
-from typing import Literal
+import base64
+import binascii
+from typing import Annotated, Literal
 
-from pydantic import model_validator
+from pydantic import AfterValidator
 
 from planner_models.base import Int32, KubeModel
-from planner_models.fleet import PlacementPolicy
 from planner_models.meta import KubeObject
 
 BindingState = Literal["Scheduled", "Bound", "Unscheduled"]
@@ -20,6 +21,11 @@ PARENT_LABEL = "kubernetes-fleet.io/parent-CRP"
 """On bindings and policy snapshots: the placement they belong to, of either kind."""
 
 LATEST_LABEL = "kubernetes-fleet.io/is-latest-snapshot"
+INDEX_LABEL = "kubernetes-fleet.io/policy-index"
+GENERATION_ANNOTATION = "kubernetes-fleet.io/CRP-generation"
+NUMBER_ANNOTATION = "kubernetes-fleet.io/number-of-clusters"
+PREVIOUS_STATE_ANNOTATION = "kubernetes-fleet.io/previous-binding-state"
+"""On a binding that is given up: what it was, should its cluster be picked again in time."""
 
 
 class BindingScore(KubeModel):
@@ -63,21 +69,17 @@ class ResourceBinding(Binding):
     """A cluster that a ResourcePlacement has picked."""
 
 
-class PlacementPolicySnapshot(PlacementPolicy):
-    """A stored policy; the number of clusters stands in an annotation instead."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _number_is_elsewhere(cls, data: object) -> object:
-        if isinstance(data, dict) and data.get("placementType") == "PickN":
-            return {**data, "numberOfClusters": 0}
-        return data
+def _decoded(text: str) -> str:
+    try:
+        return base64.b64decode(text, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError) as error:
+        raise ValueError("is not the base64 of a hash") from error
 
 
 class PolicySnapshotSpec(KubeModel):
-    """The policy at some time, without the number of clusters."""
+    """The policy at some time: its hash tells whether it is still the same."""
 
-    policy: PlacementPolicySnapshot | None = None
+    policy_hash: Annotated[str, AfterValidator(_decoded)] = ""
 
 
 class PolicySnapshot(KubeObject):

@@ -167,12 +167,13 @@ class FleetRepair(Document):
 
     A changed policy makes Fleet pick anew: `picks` are the clusters in that order, `drops` those
     that lose what was placed on them. With `undoable` the change may be taken back afterwards:
-    Fleet then keeps the clusters.
+    Fleet then keeps the clusters. `fields` are all that change, `field` is the only one.
     """
 
     kind: FleetRepairKind
     object: str
     field: str | None = None
+    fields: tuple[str, ...] = ()
     change: FleetChange | None = None
     command: str | None = None
     picks: tuple[str, ...] = ()
@@ -200,7 +201,8 @@ class FleetDecision(Document):
     names whose they are. `differs` says whether the optimum is better than Fleet's choice.
     `lacking` has, for clusters that the affinity excludes, what they lack for each required term.
     `otherOrder` are picks, in this order, by which Fleet's own rule would reach all that is wanted;
-    `everyOrderTried` is true if there is none.
+    `everyOrderTried` is true if there is none. `policySnapshot` is the one in force, kept or new;
+    without a `condition` Fleet says nothing.
     """
 
     api_version: Literal["planner/v1"] = "planner/v1"
@@ -208,6 +210,7 @@ class FleetDecision(Document):
     placement: str
     placement_kind: Literal["ClusterResourcePlacement", "ResourcePlacement"]
     placement_type: PlacementType
+    policy_snapshot: str = ""
     verdict: FleetVerdict
     wanted: int | None = None
     clusters: int
@@ -231,7 +234,7 @@ class FleetDecision(Document):
     narrative: tuple[str, ...] = ()
     conflicts: tuple[FleetConflict, ...] = ()
     repairs: tuple[FleetRepair, ...] = ()
-    condition: FleetCondition
+    condition: FleetCondition | None = None
     notices: tuple[Notice, ...] = ()
 
 

@@ -11,8 +11,8 @@ from typing import Literal
 from pydantic import Field
 
 from planner_models.base import KubeModel
-from planner_models.meta import KubeObject, Time
-from planner_models.quantity import ResourceList
+from planner_models.fleet_quantity import PropertyQuantity
+from planner_models.meta import KubeObject, ObjectMeta, Time
 from planner_models.taints import Taint
 
 MEMBER_AGENT = "MemberAgent"
@@ -55,11 +55,11 @@ class PropertyValue(KubeModel):
 
 
 class ResourceUsage(KubeModel):
-    """Resources of all nodes of a cluster together, in nano-units."""
+    """Resources of all nodes of a cluster together."""
 
-    capacity: ResourceList = Field(default_factory=dict)
-    allocatable: ResourceList = Field(default_factory=dict)
-    available: ResourceList = Field(default_factory=dict)
+    capacity: dict[str, PropertyQuantity] = Field(default_factory=dict)
+    allocatable: dict[str, PropertyQuantity] = Field(default_factory=dict)
+    available: dict[str, PropertyQuantity] = Field(default_factory=dict)
 
 
 class MemberClusterSpec(KubeModel):
@@ -78,9 +78,16 @@ class MemberClusterStatus(KubeModel):
     agent_status: tuple[AgentStatus, ...] = ()
 
 
+class MemberClusterMeta(ObjectMeta):
+    """The metadata, and whether an API server has stored the object."""
+
+    resource_version: str = ""
+
+
 class MemberCluster(KubeObject):
     """A cluster of the fleet."""
 
+    metadata: MemberClusterMeta = MemberClusterMeta.defaults()
     spec: MemberClusterSpec = MemberClusterSpec.defaults()
     status: MemberClusterStatus | None = None
 
@@ -96,9 +103,10 @@ class MemberCluster(KubeObject):
 
     @cached_property
     def observed(self) -> bool:
-        """Whether a hub has written the status; by hand one writes properties at most."""
+        """Whether it comes from a hub; by hand one writes properties at most."""
+        stored = bool(self.metadata.uid or self.metadata.resource_version)
         status = self.status
-        return status is not None and bool(status.agent_status or status.conditions)
+        return stored or (status is not None and bool(status.agent_status or status.conditions))
 
     @cached_property
     def member_agent(self) -> AgentStatus | None:

@@ -66,8 +66,7 @@ def fleet(  # noqa: PLR0913, PLR0917 - the options of the command
 
     \b
     planner fleet --example fleet-walkthrough
-    kubectl get memberclusters,clusterresourceplacements,clusterresourcebindings \\
-      -o json | planner fleet
+    kubectl get memberclusters,crp,crb,csps -o json | planner fleet
     planner fleet -f fleet.yaml crp/web -o wide
     """
     paths = input_paths(

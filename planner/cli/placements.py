@@ -30,7 +30,7 @@ def require_fleet(inventory: Inventory) -> None:
     if not placements(inventory):
         raise SourceError(
             "the input has no placement, so there is nothing to pick for",
-            help="add: kubectl get clusterresourceplacements -o json",
+            help="add: kubectl get crp,crb,csps -o json",
         )
 
 

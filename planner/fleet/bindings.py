@@ -1,20 +1,22 @@
 """What earlier decisions mean now, as Fleet classifies bindings at the start of a cycle.
 
-- *current*: made under the latest policy, bound (rolled out) or scheduled (about to be). They stay,
-  even if the cluster would not be picked any more.
-- *obsolete*: made under an earlier policy. Their clusters are picked anew or given up.
+- *current*: made under the snapshot in force, bound (rolled out) or scheduled (about to be). They
+  stay, even if the cluster would not be picked any more.
+- *obsolete*: made under another snapshot. Their clusters are picked anew or given up.
 - *dangling*: the cluster has left or is leaving. They are given up at once.
-- *unscheduled*, *deleting*: given up already.
+- *unscheduled*: given up already; they are revived if their cluster is picked again.
+- *deleting*: gone in a moment.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from planner_models.fleet import Placement, PlacementPolicy
+from planner.fleet.policy_snapshot import snapshot_in_force
+from planner_models.fleet import Placement
 from planner_models.fleet_binding import Binding, PolicySnapshot
 from planner_models.member_cluster import MemberCluster
 
@@ -23,7 +25,10 @@ _INDEX = re.compile(r"-(\d+)$")
 
 @dataclass(frozen=True)
 class Bindings:
-    """The bindings of one placement, each in one class, in the order of their clusters' names."""
+    """The bindings of one placement, each in one class, in the order of their names.
+
+    `snapshot` is the policy snapshot in force; `assumed` says that the input has none.
+    """
 
     bound: tuple[Binding, ...] = ()
     scheduled: tuple[Binding, ...] = ()
@@ -31,6 +36,13 @@ class Bindings:
     dangling: tuple[Binding, ...] = ()
     unscheduled: tuple[Binding, ...] = ()
     deleting: tuple[Binding, ...] = ()
+    snapshot: str = ""
+    assumed: bool = False
+
+    @property
+    def every(self) -> tuple[Binding, ...]:
+        """All of them."""
+        return tuple(each for name in CLASSES for each in getattr(self, name))
 
     @cached_property
     def current(self) -> frozenset[str]:
@@ -57,13 +69,15 @@ class Bindings:
         )
 
     def without(self, cluster: str) -> Bindings:
-        """The same after the cluster's binding has been evicted."""
-        return Bindings(
-            **{
-                name: tuple(b for b in getattr(self, name) if b.spec.target_cluster != cluster)
-                for name in self.__dataclass_fields__
-            }
-        )
+        """The same after the cluster's bindings have been evicted."""
+        kept = {
+            name: tuple(b for b in getattr(self, name) if b.spec.target_cluster != cluster)
+            for name in CLASSES
+        }
+        return Bindings(**kept, snapshot=self.snapshot, assumed=self.assumed)
+
+
+CLASSES = ("bound", "scheduled", "obsolete", "dangling", "unscheduled", "deleting")
 
 
 def classify(
@@ -75,29 +89,33 @@ def classify(
     """The bindings of a placement, classified against its policy and the fleet."""
     members = {cluster.name: cluster for cluster in clusters}
     own = _sorted(binding for binding in bindings if belongs(binding, placement))
-    latest = _latest_policy(placement, own, snapshots)
-    found: dict[str, list[Binding]] = {name: [] for name in Bindings.__dataclass_fields__}
+    stored = [each for each in snapshots if belongs(each, placement)]
+    assumed = bool(own) and not stored
+    snapshot = _newest_named(own) if assumed else snapshot_in_force(placement, stored)
+    fixed = placement.policy.placement_type == "PickFixed"
+    named = placement.policy.cluster_names if fixed and assumed else None
+    found: dict[str, list[Binding]] = {name: [] for name in CLASSES}
     for binding in own:
-        found[_class_of(binding, placement, members, latest)].append(binding)
-    return Bindings(**{name: tuple(each) for name, each in found.items()})
+        found[_class_of(binding, members, snapshot, named)].append(binding)
+    classes = {name: tuple(each) for name, each in found.items()}
+    return Bindings(**classes, snapshot=snapshot, assumed=assumed)
 
 
 def belongs(item: Binding | PolicySnapshot, placement: Placement) -> bool:
-    """By Fleet's label or, where somebody left it out, by the name that Fleet would give it."""
-    if item.namespace != placement.namespace:
-        return False
-    if item.parent:
-        return item.parent == placement.name
-    return item.name.startswith(f"{placement.name}-")
+    """By the label alone, as for Fleet."""
+    return item.namespace == placement.namespace and item.parent == placement.name
 
 
 def _class_of(
     binding: Binding,
-    placement: Placement,
     members: dict[str, MemberCluster],
-    latest: str | None,
+    snapshot: str,
+    named: Collection[str] | None,
 ) -> str:
-    """In the order in which Fleet asks."""
+    """In the order in which Fleet asks.
+
+    Where the snapshot is assumed, PickFixed tells more: it picks none but the `named` clusters.
+    """
     target = binding.spec.target_cluster
     if binding.metadata.deletion_timestamp is not None:
         return "deleting"
@@ -105,30 +123,16 @@ def _class_of(
         return "unscheduled"
     if target not in members or members[target].leaving:
         return "dangling"
-    if latest is not None and binding.spec.scheduling_policy_snapshot_name != latest:
+    if binding.spec.scheduling_policy_snapshot_name != snapshot:
         return "obsolete"
-    policy = placement.policy
-    if policy.placement_type == "PickFixed" and target not in policy.cluster_names:
+    if named is not None and target not in named:
         return "obsolete"
     return binding.spec.state.lower()
 
 
-def _latest_policy(
-    placement: Placement, own: Sequence[Binding], snapshots: Iterable[PolicySnapshot]
-) -> str | None:
-    """The name of the policy snapshot that is up to date; None if nothing tells it.
-
-    A snapshot in the input counts only if it is still what the placement says: otherwise Fleet
-    will make another one, and every binding is obsolete. Without snapshots, the newest one that a
-    binding names is taken for the latest.
-    """
-    stored = [each for each in snapshots if belongs(each, placement) and each.latest]
-    if stored:
-        kept = stored[-1].spec.policy or PlacementPolicy()
-        same = kept.rules.model_dump() == placement.policy.rules.model_dump()
-        return stored[-1].name if same else ""
-    named = {binding.spec.scheduling_policy_snapshot_name for binding in own} - {""}
-    return max(named, key=_snapshot_order) if named else None
+def _newest_named(own: Sequence[Binding]) -> str:
+    """Where the input lacks snapshots: the newest one that a binding names."""
+    return max((each.spec.scheduling_policy_snapshot_name for each in own), key=_snapshot_order)
 
 
 def _snapshot_order(name: str) -> tuple[int, str]:
@@ -141,4 +145,4 @@ def _targets(bindings: Iterable[Binding]) -> Iterable[str]:
 
 
 def _sorted(bindings: Iterable[Binding]) -> tuple[Binding, ...]:
-    return tuple(sorted(bindings, key=lambda b: (b.spec.target_cluster, b.name)))
+    return tuple(sorted(bindings, key=lambda b: b.name))

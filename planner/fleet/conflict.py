@@ -9,18 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from planner.fleet import affinity, eligibility, filters, namespaces, taints
+from planner.fleet import filters
 from planner.fleet.optimum import most_clusters
 from planner.fleet.setting import Setting
 from planner.fleet.topology_spread import Topology
-from planner_models.fleet_decision import FactKind
-
-KIND_OF: dict[str, FactKind] = {
-    affinity.NAME: "clusterAffinity",
-    eligibility.NAME: "eligibility",
-    namespaces.NAME: "namespace",
-    taints.NAME: "taints",
-}
 
 
 class Rule(NamedTuple):

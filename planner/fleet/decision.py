@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.fleet.conflict import Conflict, minimal_conflict
-from planner.fleet.measures import Measures, measure
-from planner.fleet.optimum import TIME_LIMIT, Optimum, find_optimum
+from planner.fleet.optimum import TIME_LIMIT, Measures, Optimum, find_optimum, measure
 from planner.fleet.reach import Reach, best_order
-from planner.fleet.repairs import find_repairs
-from planner.fleet.repairs.proposal import Trial
+from planner.fleet.repairs import Trial, find_repairs
 from planner.fleet.schedule import Picks, schedule
 from planner.fleet.setting import Setting
 from planner_models.fleet_decision import FleetVerdict
@@ -54,7 +52,7 @@ def decide(setting: Setting, time_limit: float = TIME_LIMIT) -> Decision:
         verdict: FleetVerdict = "impossible" if nothing or picks.missing else "fulfilled"
         return Decision(setting, picks, measures, verdict)
     optimum = find_optimum(setting, picks.picked, time_limit)
-    if measures.clusters >= setting.wanted:
+    if picks.found >= setting.wanted:
         repairs = find_repairs(setting) if measures.excess else ()
         return Decision(setting, picks, measures, "fulfilled", optimum, repairs=repairs)
     return _short(setting, picks, measures, optimum)

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from planner.fleet import affinity, narrate
-from planner.fleet.affinity_reasons import lacking
-from planner.fleet.bounds import least_skew_alone, room
 from planner.fleet.decision import Decision
 from planner.fleet.filters import Refusal
 from planner.fleet.headline import headline
-from planner.fleet.repairs.proposal import Trial, stays_when_undone
-from planner.fleet.rounds import filtered, round_documents, scores
+from planner.fleet.repairs import Trial, stays_when_undone
+from planner.fleet.round_documents import filtered, round_documents, scores
 from planner.fleet.schedule import DropReason
 from planner.fleet.setting import Setting
-from planner.fleet.topology_spread import Topology, skew
-from planner.fleet.words import NAMED, all_of, count_of, spread_texts
+from planner.fleet.topology_spread import Topology, least_skew_alone, room, skew
+from planner.fleet.words import NAMED, all_of, count_of, placement_object, spread_texts
 from planner_models.fleet import ResourcePlacement
 from planner_models.fleet_decision import (
     DroppedCluster,
+    FleetChange,
     FleetCondition,
     FleetConflict,
     FleetConstraint,
@@ -47,7 +46,7 @@ LEVELS = {"soft_excess": "softExcess"}
 def fleet_decision(decision: Decision, notices: Iterable[Notice] = ()) -> FleetDecision:
     """The document of one placement."""
     setting, picks = decision.setting, decision.picks
-    order = pick_order(decision)
+    order = setting.names(picks.order)
     kept = [name for name in order if name in setting.bindings.existing]
     reasons = filtered(decision)
     last = picks.rounds[-1] if picks.rounds else None
@@ -58,6 +57,7 @@ def fleet_decision(decision: Decision, notices: Iterable[Notice] = ()) -> FleetD
             "placement": placement_name(setting),
             "placementKind": type(setting.placement).__name__,
             "placementType": setting.policy.placement_type,
+            "policySnapshot": setting.bindings.snapshot,
             "verdict": decision.verdict,
             "wanted": _wanted(setting),
             "clusters": len(setting.clusters),
@@ -96,16 +96,9 @@ def placement_name(setting: Setting) -> str:
     return placement.key if isinstance(placement, ResourcePlacement) else placement.name
 
 
-def pick_order(decision: Decision) -> tuple[str, ...]:
-    """What was picked before, by name, then what is added in Fleet's order."""
-    picked = decision.picks.picked
-    added = [cluster for each in decision.picks.rounds for cluster in each.picked]
-    return decision.setting.names([*(c for c in picked if c not in added), *added])
-
-
 def _lacking(setting: Setting, reasons: dict[str, list[Refusal]]) -> dict[str, tuple[str, ...]]:
     return {
-        name: lacking(setting.clusters[setting.index_of[name]], setting.policy)
+        name: affinity.lacking(setting.clusters[setting.index_of[name]], setting.policy)
         for name, found in reasons.items()
         if any(each.plugin == affinity.NAME for each in found)
     }
@@ -219,15 +212,16 @@ def _conflicts(decision: Decision) -> list[FleetConflict]:
 
 
 def _repair(trial: Trial, decision: Decision) -> FleetRepair:
-    proposal = trial.proposal
+    proposal, values = trial.proposal, trial.proposal.values
     undoable = None
     if proposal.kind in ("raiseMaxSkew", "scheduleAnyway") and decision.conflict is None:
         undoable = stays_when_undone(trial)
     return FleetRepair(
         kind=proposal.kind,
-        object=proposal.object,
-        field=proposal.field,
-        change=proposal.change,
+        object=proposal.object or placement_object(trial.before),
+        field=proposal.fields[0] if len(proposal.fields) == 1 else None,
+        fields=proposal.fields,
+        change=None if values is None else FleetChange(from_=values[0], to=values[1]),
         command=proposal.command,
         picks=trial.order,
         drops=trial.drops,
@@ -249,23 +243,20 @@ def _effect(trial: Trial, *, undoable: bool) -> str:
     if trial.drops:
         parts.append(f"{all_of(trial.drops)} lost")
     if undoable:
-        parts.append(f"then back to {proposal.change.from_}" if proposal.change else "then back")
+        parts.append(f"then back to {proposal.values[0]}" if proposal.values else "then back")
     return "; ".join(parts)
 
 
-def _condition(decision: Decision) -> FleetCondition:
-    """What Fleet writes into the policy's status."""
-    number = len(decision.picks.picked)
-    if decision.setting.policy.placement_type == "PickFixed":
-        short = bool(decision.picks.missing)
-    else:
-        short = number < (_wanted(decision.setting) or 0)
-    if short:
-        return FleetCondition(
-            status="False",
-            reason="SchedulingPolicyUnfulfilled",
-            message=UNFULFILLED.format(number),
-        )
+def _condition(decision: Decision) -> FleetCondition | None:
+    """What Fleet writes into the policy's status; nothing where it finds no cluster named."""
+    setting, picks = decision.setting, decision.picks
+    short = picks.found < (_wanted(setting) or 0)
+    if setting.policy.placement_type == "PickFixed":
+        if not setting.policy.cluster_names:
+            return None
+        short = bool(picks.missing)
     return FleetCondition(
-        status="True", reason="SchedulingPolicyFulfilled", message=FULFILLED.format(number)
+        status="False" if short else "True",
+        reason=f"SchedulingPolicy{'Unfulfilled' if short else 'Fulfilled'}",
+        message=(UNFULFILLED if short else FULFILLED).format(picks.found),
     )

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from planner.fleet import affinity, eligibility, namespaces, taints
+from planner.fleet import affinity
 from planner.fleet.conflict import Conflict
 from planner.fleet.decision import Decision
+from planner.fleet.narrate import FILTER_WORDS
 from planner.fleet.setting import Setting
 from planner.fleet.words import NAMED, all_of, count_of, short_key
-
-CAUSES = {
-    affinity.NAME: "required affinity",
-    eligibility.NAME: "clusters that are not connected",
-    namespaces.NAME: "clusters without the namespace",
-    taints.NAME: "taints",
-}
 
 
 def headline(decision: Decision) -> str:
@@ -53,30 +47,25 @@ def _impossible(decision: Decision, name: str) -> str:
         return f"{name} wants {count_of(setting.wanted, 'cluster')}, and the fleet has {size}"
     most = decision.optimum.measures.clusters if decision.optimum else 0
     cause = all_of(_causes(setting, decision.conflict))
-    verb = "leave" if len(decision.conflict.rules) > 1 or _plural(decision.conflict) else "leaves"
+    first = decision.conflict.rules[0]
+    single = first.topology is not None or first.plugin == affinity.NAME
+    verb = "leaves" if single and len(decision.conflict.rules) == 1 else "leave"
     return f"{cause} {verb} {most} of the {setting.wanted} clusters that {name} wants"
 
 
 def _causes(setting: Setting, conflict: Conflict) -> list[str]:
     return [
-        CAUSES[rule.plugin]
+        FILTER_WORDS[rule.plugin].cause
         if rule.topology is None
         else f"{short_key(setting.topologies[rule.topology.index].key)} spread"
         for rule in conflict.rules
     ]
 
 
-def _plural(conflict: Conflict) -> bool:
-    plugin = conflict.rules[0].plugin
-    return plugin in (eligibility.NAME, namespaces.NAME, taints.NAME)
-
-
 def _fulfilled(decision: Decision, name: str) -> str:
     setting, picks = decision.setting, decision.picks
     number = len(picks.picked)
-    added = [cluster for each in picks.rounds for cluster in each.picked]
-    order = [*(cluster for cluster in picks.picked if cluster not in added), *added]
-    listed = f": {', '.join(setting.names(order))}" if 0 < number <= NAMED else ""
+    listed = f": {', '.join(setting.names(picks.order))}" if 0 < number <= NAMED else ""
     text = f"{name} picks {number} of {count_of(len(setting.clusters), 'cluster')}{listed}."
     if decision.optimum is None:
         return text

@@ -4,26 +4,51 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from planner.fleet import affinity, eligibility, namespaces, taints
-from planner.fleet.bounds import most_alone, room
-from planner.fleet.conflict import KIND_OF, Conflict, Rule, allowed_by
-from planner.fleet.repairs.proposal import kubectl_object
-from planner.fleet.repairs.relax_affinity import FIELD as REQUIRED_AFFINITY
-from planner.fleet.schedule import Candidate, Picks, Round
+from planner.fleet import affinity, filters
+from planner.fleet.conflict import Conflict, Rule, allowed_by
+from planner.fleet.proposals import REQUIRED_AFFINITY
+from planner.fleet.rounds import Candidate, Round
+from planner.fleet.schedule import Picks
 from planner.fleet.setting import Setting
-from planner.fleet.topology_spread import Topology, kube_scheduler_accepts, skew
+from planner.fleet.topology_spread import (
+    Counts,
+    Topology,
+    kube_scheduler_accepts,
+    most_alone,
+    one_more_in,
+    room,
+    skew,
+)
 from planner.fleet.words import (
     NAMED,
     all_of,
     count_of,
     per_domain,
+    placement_object,
     short_key,
     slashed,
     some_of,
     spread_texts,
 )
-from planner_models.fleet_decision import FleetFact
+from planner_models.fleet_decision import FactKind, FleetFact
+
+
+class FilterWords(NamedTuple):
+    """What a filter is called as a fact and as a cause, and the field that decides about it."""
+
+    kind: FactKind
+    cause: str
+    field: str | None = None
+
+
+FILTER_WORDS = {
+    affinity.NAME: FilterWords("clusterAffinity", "required affinity", REQUIRED_AFFINITY),
+    filters.ELIGIBILITY: FilterWords("eligibility", "clusters that are not connected"),
+    filters.NAMESPACES: FilterWords("namespace", "clusters without the namespace"),
+    filters.TAINTS: FilterWords("taints", "taints", "spec.policy.tolerations"),
+}
 
 
 def kube_scheduler_would_accept(setting: Setting, last: Round) -> tuple[int, ...]:
@@ -55,6 +80,13 @@ def deadlock(
 ) -> Iterator[str]:
     """Where Fleet stands, what it refuses next and why, and what would be possible."""
     last = picks.rounds[-1]
+    if last.picked:
+        yield (
+            f"In round {last.number} Fleet revives several bindings of "
+            f"{some_of(setting.names(last.picked))}. It goes on only after a round that makes "
+            "exactly one, so it stops here."
+        )
+        return
     refused: dict[int, list[Candidate]] = defaultdict(list)
     for candidate in last.candidates:
         if candidate.refused_by is not None:
@@ -85,23 +117,26 @@ def deadlock(
 def _standing(topology: Topology, last: Round, candidates: Sequence[Candidate]) -> tuple[str, str]:
     """The counts and what one more would make of them."""
     counts = last.counts[topology.index]
-    key, limit = short_key(topology.key), topology.constraint.max_skew
-    standing = (
-        f"Picked per {key}: {per_domain(topology, counts)}: the skew is {skew(counts)} "
-        f"(maxSkew {limit})."
-    )
     domains = sorted({topology.domain_of[candidate.cluster] for candidate in candidates})
     results = {topology.steps(counts)[domain].after for domain in domains}
     verb = "stays" if results == {skew(counts)} else "becomes"
     outcome = all_of([str(result) for result in sorted(results)], "or")
-    return standing, f"{_one_more(topology, counts, domains)}: the skew {verb} {outcome}."
+    then = f"{_one_more(topology, counts, domains)}: the skew {verb} {outcome}."
+    return _skew_now(topology, counts), then
+
+
+def _skew_now(topology: Topology, counts: Counts) -> str:
+    return (
+        f"Picked per {short_key(topology.key)}: {per_domain(topology, counts)}: the skew is "
+        f"{skew(counts)} (maxSkew {topology.constraint.max_skew})."
+    )
 
 
 def _one_more(topology: Topology, counts: tuple[int, ...], domains: Sequence[int]) -> str:
     """`One more in north gives 2/1/0, in west 2/0/1`."""
     if len(counts) > NAMED:
         return f"One more in any of {count_of(len(domains), 'group')}"
-    then = [(topology.domains[domain], slashed(_plus_one(counts, domain))) for domain in domains]
+    then = [(topology.domains[domain], slashed(one_more_in(counts, domain))) for domain in domains]
     first, *rest = then
     also = "".join(f", in {name} {after}" for name, after in rest)
     return f"One more in {first[0]} gives {first[1]}{also}"
@@ -111,21 +146,13 @@ def broken(setting: Setting, picks: Picks) -> Iterator[str]:
     """Constraints that what was picked before breaks; Fleet takes nothing back."""
     for topology in setting.topologies:
         if topology.binds and topology.excess(picks.picked):
-            counts = topology.counts(picks.picked)
-            yield (
-                f"Picked per {short_key(topology.key)}: {per_domain(topology, counts)}: the skew "
-                f"is {skew(counts)} (maxSkew {topology.constraint.max_skew})."
-            )
+            yield _skew_now(topology, topology.counts(picks.picked))
     yield "So a constraint is broken by what was picked before; Fleet takes no cluster back."
-
-
-def _plus_one(counts: tuple[int, ...], domain: int) -> tuple[int, ...]:
-    return tuple(count + (place == domain) for place, count in enumerate(counts))
 
 
 def facts(setting: Setting, conflict: Conflict) -> tuple[FleetFact, ...]:
     """The rules of a conflict with their numbers; the wanted number is always one of them."""
-    placement = kubectl_object(setting)
+    placement = placement_object(setting)
     size = len(setting.clusters)
     text = f"The fleet has {count_of(size, 'cluster')}, and {setting.wanted} are wanted."
     number = FleetFact(
@@ -138,18 +165,13 @@ def facts(setting: Setting, conflict: Conflict) -> tuple[FleetFact, ...]:
 
 
 def _fact(setting: Setting, rule: Rule, rules: Sequence[Rule]) -> FleetFact:
-    placement = kubectl_object(setting)
+    placement = placement_object(setting)
     if rule.topology is not None:
         text = _spread_text(setting, rule.topology, rules)
         field = rule.topology.field
         return FleetFact(kind="topologySpread", object=placement, field=field, text=text)
-    fields = {affinity.NAME: REQUIRED_AFFINITY, taints.NAME: "spec.policy.tolerations"}
-    return FleetFact(
-        kind=KIND_OF[rule.plugin],
-        object=placement,
-        field=fields.get(rule.plugin),
-        text=_filter_text(setting, rule.plugin),
-    )
+    words, text = FILTER_WORDS[rule.plugin], _filter_text(setting, rule.plugin)
+    return FleetFact(kind=words.kind, object=placement, field=words.field, text=text)
 
 
 def _spread_text(setting: Setting, topology: Topology, rules: Sequence[Rule]) -> str:
@@ -181,21 +203,19 @@ def _filter_text(setting: Setting, plugin: str) -> str:
     match plugin:
         case affinity.NAME:
             return f"The required affinity excludes {who}{listed}."
-        case taints.NAME:
+        case filters.TAINTS:
             has = "has" if len(names) == 1 else "have"
             return f"{who} {has} a taint that is not tolerated{listed}: {_taints(setting)}."
-        case eligibility.NAME:
+        case filters.ELIGIBILITY:
             return f"{who} can't receive anything{listed}: {_common(refused)}."
-        case namespaces.NAME:
+        case _:
             lacks = "lacks" if len(names) == 1 else "lack"
             return f"{who} {lacks} the namespace{listed}."
-        case _:
-            return f"{plugin} refuses {who}{listed}."
 
 
 def _taints(setting: Setting) -> str:
     given = setting.policy.tolerations
-    found = {str(taints.untolerated(cluster, given)) for cluster in setting.clusters} - {"None"}
+    found = {str(filters.untolerated(cluster, given)) for cluster in setting.clusters} - {"None"}
     return some_of(sorted(found), "taint")
 
 

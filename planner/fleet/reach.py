@@ -6,17 +6,14 @@ tried, as far as the effort goes: a dead-lock that is left then is the rule's, n
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from planner.fleet.setting import Setting
-from planner.fleet.topology_spread import OUTSIDE, Counts
+from planner.fleet.topology_spread import Counts, one_more_in
 
 EFFORT = 1_000_000
 """States times kinds of clusters that are looked at."""
-
-Cell = tuple[int, ...]
 
 
 class Reach(NamedTuple):
@@ -34,17 +31,13 @@ class _State(NamedTuple):
 
 def best_order(setting: Setting, effort: int = EFFORT) -> Reach:
     """The longest sequence of picks that the filter allows, up to the wanted number."""
-    cells: dict[Cell, list[int]] = defaultdict(list)
-    for cluster in setting.candidates:
-        if cluster not in setting.current:
-            cells[_cell(setting, cluster)].append(cluster)
     start = tuple(topology.counts(setting.current) for topology in setting.topologies)
-    root = _State((0,) * len(cells), start, ())
-    limit = effort // max(1, len(cells))
+    root = _State((0,) * len(setting.cells), start, ())
+    limit = effort // max(1, len(setting.cells))
     missing = setting.wanted - len(setting.current)
     best: tuple[int, ...] = ()
     seen = {root.taken}
-    stack = [_next(setting, cells, root)]
+    stack = [_next(setting, root)]
     while stack and len(best) < missing:
         state = next(stack[-1], None)
         if state is None:
@@ -54,23 +47,20 @@ def best_order(setting: Setting, effort: int = EFFORT) -> Reach:
                 return Reach(best, complete=False)
             seen.add(state.taken)
             best = max(best, state.order, key=len)
-            stack.append(_next(setting, cells, state))
+            stack.append(_next(setting, state))
     return Reach(best, complete=True)
 
 
-def _next(setting: Setting, cells: dict[Cell, list[int]], state: _State) -> Iterator[_State]:
+def _next(setting: Setting, state: _State) -> Iterator[_State]:
     """The states that one more pick leads to; of equal clusters the last by name is picked."""
     refused = _refused(setting, state.counts)
-    for place, (cell, members) in enumerate(sorted(cells.items())):
+    for place, (cell, members) in enumerate(setting.cells.items()):
         taken = state.taken[place]
         if taken < len(members) and refused.isdisjoint(enumerate(cell)):
             numbers = (*state.taken[:place], taken + 1, *state.taken[place + 1 :])
             order = (*state.order, members[-1 - taken])
-            yield _State(numbers, _after(state.counts, cell), order)
-
-
-def _cell(setting: Setting, cluster: int) -> Cell:
-    return tuple(topology.domain_of[cluster] for topology in setting.topologies)
+            counts = tuple(map(one_more_in, state.counts, cell))
+            yield _State(numbers, counts, order)
 
 
 def _refused(setting: Setting, counts: tuple[Counts, ...]) -> set[tuple[int, int]]:
@@ -82,12 +72,3 @@ def _refused(setting: Setting, counts: tuple[Counts, ...]) -> set[tuple[int, int
         for domain, step in enumerate(topology.steps(count))
         if step.violates
     }
-
-
-def _after(counts: tuple[Counts, ...], cell: Cell) -> tuple[Counts, ...]:
-    return tuple(
-        count
-        if domain == OUTSIDE
-        else tuple(number + (place == domain) for place, number in enumerate(count))
-        for count, domain in zip(counts, cell, strict=True)
-    )

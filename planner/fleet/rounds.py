@@ -1,122 +1,197 @@
-"""The cycles of a decision: who was judged how, who was filtered and why."""
+"""Fleet's cycles for PickN: greedy, never looking back.
+
+The best by rank is picked: spread first, then affinity, then whether an earlier policy had picked
+the cluster; of equals the lexicographically largest name wins. Without spread constraints one cycle
+picks all; with them every cycle picks one, because every pick changes the scores.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
-from planner.fleet.decision import Decision
-from planner.fleet.filters import Refusal
-from planner.fleet.schedule import Candidate, Round, violation
-from planner.fleet.setting import Setting
-from planner.fleet.topology_spread import NAME as SPREAD
-from planner.fleet.topology_spread import OUTSIDE, Step, Topology
-from planner_models.fleet_decision import (
-    CandidateOutcome,
-    FleetCandidate,
-    FleetRound,
-    FleetScores,
-    SkewStep,
+from planner.fleet.binding_count import BindingCount
+from planner.fleet.setting import Domains, Setting
+from planner.fleet.topology_spread import (
+    OUTSIDE,
+    Counts,
+    Step,
+    Topology,
+    one_more_in,
+    spread_score,
 )
-
-ROWS = 10_000
-"""Candidates listed in all rounds together; above that, all of the last round and else the best."""
+from planner.sources.errors import SourceError
 
 
-def round_documents(decision: Decision) -> list[FleetRound]:
-    """Every round with every candidate; in big fleets with those picked, but for the last round."""
-    rounds = decision.picks.rounds
-    everything = sum(each.size for each in rounds) <= ROWS
-    return [
-        _round(decision.setting, each, whole=everything or each is rounds[-1]) for each in rounds
-    ]
+class Score(NamedTuple):
+    """Compared field by field, the highest first; `previous` is 1 for a cluster picked before."""
+
+    spread: int = 0
+    affinity: int = 0
+    previous: int = 0
 
 
-def _round(setting: Setting, cycle: Round, *, whole: bool) -> FleetRound:
-    shown = cycle.candidates if whole else cycle.chosen
-    return FleetRound(
-        round=cycle.number,
-        picked=setting.names(cycle.picked),
-        candidates=tuple(_candidate(setting, each, cycle.picked) for each in shown),
-        left_out=cycle.size - len(shown),
-    )
+class Candidate(NamedTuple):
+    """A cluster in a cycle: its score, or the hard constraint that refuses it.
+
+    `steps` has, per constraint, what picking the cluster would do; None where it takes no part.
+    """
+
+    cluster: int
+    score: Score
+    steps: tuple[Step | None, ...]
+    refused_by: Topology | None = None
 
 
-def _candidate(setting: Setting, candidate: Candidate, picked: Sequence[int]) -> FleetCandidate:
-    name = setting.clusters[candidate.cluster].name
-    skews = tuple(
-        _skew_step(topology, topology.domain_of[candidate.cluster], step)
-        for topology, step in zip(setting.topologies, candidate.steps, strict=True)
-    )
-    if candidate.refused_by is not None:
-        reason = violation(candidate.refused_by)
-        return FleetCandidate(cluster=name, outcome="refused", skews=skews, reason=reason)
-    outcome: CandidateOutcome = "picked" if candidate.cluster in picked else "passed"
-    score = candidate.score
-    return FleetCandidate(
-        cluster=name,
-        outcome=outcome,
-        spread=score.spread,
-        affinity=score.affinity,
-        previous=score.previous,
-        skews=skews,
-    )
+@dataclass(frozen=True)
+class Round:
+    """One cycle: what was picked before it, and what it picked, best first."""
+
+    number: int
+    setting: Setting
+    before: tuple[int, ...]
+    former: frozenset[int]
+    chosen: tuple[Candidate, ...]
+
+    @property
+    def picked(self) -> tuple[int, ...]:
+        """The clusters picked in this cycle."""
+        return tuple(candidate.cluster for candidate in self.chosen)
+
+    @property
+    def size(self) -> int:
+        """How many candidates there are."""
+        free = sum(map(len, self.setting.cells.values()))
+        return free - len(set(self.before) - self.setting.current)
+
+    @cached_property
+    def counts(self) -> tuple[Counts, ...]:
+        """Per constraint, the picked clusters in each domain before the cycle."""
+        return tuple(topology.counts(self.before) for topology in self.setting.topologies)
+
+    @cached_property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """Every cluster that could be picked, best first, then those that spread refuses."""
+        setting, before = self.setting, frozenset(self.before)
+        found = [
+            _candidate(setting, cluster, judgement, self.former)
+            for domains, judgement in judged(setting, self.counts).items()
+            for cluster in setting.cells[domains]
+            if cluster not in before
+        ]
+        passed = [each for each in found if each.refused_by is None]
+        refused = [each for each in found if each.refused_by is not None]
+        passed.sort(key=lambda each: (each.score, each.cluster), reverse=True)
+        refused.sort(key=lambda each: each.cluster, reverse=True)
+        return (*passed, *refused)
 
 
-def _skew_step(topology: Topology, domain: int, step: Step | None) -> SkewStep:
-    if step is None or domain == OUTSIDE:
-        return SkewStep(topology_key=topology.key)
-    return SkewStep(
-        topology_key=topology.key,
-        domain=topology.domains[domain],
-        before=step.before,
-        after=step.after,
-    )
+def pick_rounds(setting: Setting, bindings: BindingCount) -> tuple[Round, ...]:
+    """Cycles until enough is picked, or a cycle finds less, or more, than it may pick."""
+    picked = tuple(sorted(setting.current))
+    former = setting.former
+    rest = _Rest(setting)
+    rounds: list[Round] = []
+    while True:
+        desired = setting.wanted - bindings.current
+        limit = 1 if setting.topologies else desired
+        if setting.topologies:
+            found = rest.best(former)
+        else:
+            found = Round(1, setting, picked, former, ()).candidates[:limit]
+        rounds.append(Round(len(rounds) + 1, setting, picked, former, found))
+        _require_scores(rounds[-1])
+        made = sum(bindings.pick(cluster) for cluster in rounds[-1].picked)
+        picked += rounds[-1].picked
+        # A cycle gives up the obsolete bindings it has not picked: later ones don't prefer them.
+        former = frozenset()
+        if desired <= limit or made != limit:
+            return tuple(rounds)
 
 
-def scores(decision: Decision) -> dict[str, FleetScores]:
-    """Scores of every cluster that was judged: when picked, or else in the last round."""
-    setting = decision.setting
-    found: dict[int, FleetScores] = {
-        cluster: FleetScores(outcome="kept", affinity=setting.affinity[cluster])
-        for cluster in decision.picks.picked
-        if cluster in setting.current
-    }
-    for cycle in decision.picks.rounds:
-        for candidate in cycle.chosen:
-            found[candidate.cluster] = _scores(candidate, "picked", cycle.number)
-    for cycle in decision.picks.rounds[-1:]:
-        for candidate in cycle.candidates:
-            if candidate.cluster not in found:
-                refused = candidate.refused_by is not None
-                outcome: CandidateOutcome = "refused" if refused else "passed"
-                found[candidate.cluster] = _scores(candidate, outcome, cycle.number)
-    return {setting.clusters[cluster].name: found[cluster] for cluster in sorted(found)}
+def _require_scores(cycle: Round) -> None:
+    """Fleet fails on a cluster that passes the filters and that it can't score."""
+    setting = cycle.setting
+    failing = setting.affinity_scores.failing
+    for each in cycle.candidates if failing else ():
+        if each.refused_by is None and each.cluster in failing:
+            raise SourceError(
+                "Fleet can't place a property of the cluster between the least and the largest "
+                "value of the fleet, and picks none: in floating point it lies outside",
+                object=f"MemberCluster {setting.clusters[each.cluster].name}",
+                field="status",
+                help="write equal amounts alike on all clusters, such as 300m, not also 0.3",
+            )
 
 
-def _scores(candidate: Candidate, outcome: CandidateOutcome, number: int) -> FleetScores:
-    return FleetScores(
-        outcome=outcome,
-        round=number,
-        spread=None if outcome == "refused" else candidate.score.spread,
-        affinity=candidate.score.affinity,
-        previous=candidate.score.previous,
-    )
+class _Rest:
+    """The clusters that are left in each cell, the best last.
+
+    This is the scheduler's state; it changes with every pick.
+    """
+
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+        self._counts = [topology.counts(setting.current) for topology in setting.topologies]
+        self._cells = {
+            domains: sorted(members, key=lambda each: (setting.affinity[each], each))
+            for domains, members in setting.cells.items()
+        }
+
+    def best(self, former: Collection[int]) -> tuple[Candidate, ...]:
+        """The best cluster, which is then picked; none if every one is refused."""
+        setting, affinity = self._setting, self._setting.affinity
+        best: Candidate | None = None
+        for domains, judgement in judged(setting, self._counts).items():
+            members = self._cells[domains]
+            if not members or judgement.refused_by is not None:
+                continue
+            top = members[-1]
+            if former:
+                top = max(members, key=lambda each: (affinity[each], each in former, each))
+            found = _candidate(setting, top, judgement, former)
+            if best is None or (found.score, top) > (best.score, best.cluster):
+                best = found
+        if best is None:
+            return ()
+        self._take(best.cluster)
+        return (best,)
+
+    def _take(self, cluster: int) -> None:
+        domains = self._setting.domains(cluster)
+        self._cells[domains].remove(cluster)
+        self._counts = [
+            one_more_in(counts, domain)
+            for counts, domain in zip(self._counts, domains, strict=True)
+        ]
 
 
-def filtered(decision: Decision) -> dict[str, list[Refusal]]:
-    """Every cluster that is not picked because a filter refuses it, with all refusals."""
-    setting = decision.setting
-    picked = set(decision.picks.picked)
-    by_type = setting.policy.placement_type
-    found: dict[str, list[Refusal]] = {}
-    if by_type == "PickFixed":
-        return {name: [Refusal("", reason)] for name, reason in decision.picks.missing}
-    for cluster, refusals in enumerate(setting.refusals):
-        if refusals and cluster not in picked:
-            found[setting.clusters[cluster].name] = list(refusals)
-    for cycle in decision.picks.rounds[-1:]:
-        for candidate in cycle.candidates:
-            if candidate.refused_by is not None:
-                refusal = Refusal(SPREAD, violation(candidate.refused_by))
-                found[setting.clusters[candidate.cluster].name] = [refusal]
-    return dict(sorted(found.items()))
+class Judgement(NamedTuple):
+    """What spread says of all clusters in a cell; the fields are those of a candidate."""
+
+    steps: tuple[Step | None, ...]
+    spread: int
+    refused_by: Topology | None
+
+
+def judged(setting: Setting, counts: Sequence[Counts]) -> dict[Domains, Judgement]:
+    """Every cell, with so many clusters picked in the domains of each constraint."""
+    topologies = setting.topologies
+    steps = [topology.steps(count) for topology, count in zip(topologies, counts, strict=True)]
+    found = {}
+    for domains in setting.cells:
+        own = tuple(
+            None if domain == OUTSIDE else each[domain]
+            for each, domain in zip(steps, domains, strict=True)
+        )
+        found[domains] = Judgement(own, *spread_score(topologies, own))
+    return found
+
+
+def _candidate(
+    setting: Setting, cluster: int, judgement: Judgement, former: Collection[int]
+) -> Candidate:
+    score = Score(judgement.spread, setting.affinity[cluster], int(cluster in former))
+    return Candidate(cluster, score, judgement.steps, judgement.refused_by)

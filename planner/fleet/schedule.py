@@ -1,77 +1,31 @@
-"""Fleet's own scheduler: cycle by cycle, greedy, never looking back.
+"""What Fleet's own scheduler arrives at.
 
-PickAll takes every cluster that passes the filters, PickFixed the named ones that are eligible.
-PickN picks the best by rank, one per cycle as long as there are spread constraints, because every
-pick changes the scores. Clusters with a current binding stay picked, whatever the filters say now;
-if there are more than wanted, scheduled ones go first, then bound ones, each by the scores they
-had when they were picked, of equals the smallest name.
+PickAll takes every cluster that passes the filters, PickFixed the named ones that are eligible,
+PickN the best by rank. Clusters with a current binding stay picked, whatever the filters say now;
+if there are more bindings than wanted, scheduled ones go first, then bound ones, each by the scores
+they had when they were picked, of equals the smallest name.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal, NamedTuple
 
-from planner.fleet import eligibility
-from planner.fleet.ranking import Score, spread_score
+from planner.fleet import affinity, filters
+from planner.fleet.binding_count import (
+    BindingCount,
+    require_binding_name,
+    require_previous_state,
+)
+from planner.fleet.rounds import Round, pick_rounds
 from planner.fleet.setting import Setting
-from planner.fleet.topology_spread import OUTSIDE, VIOLATED, Counts, Step, Topology
 from planner_models.fleet_binding import Binding
 
 DropReason = Literal["left", "leaving", "scaledDown", "newPolicy"]
 
-
-class Candidate(NamedTuple):
-    """A cluster in a cycle: its score, or the hard constraint that refuses it.
-
-    `steps` has, per constraint, what picking the cluster would do; None where it takes no part.
-    """
-
-    cluster: int
-    score: Score
-    steps: tuple[Step | None, ...]
-    refused_by: Topology | None = None
-
-
-@dataclass(frozen=True)
-class Round:
-    """One cycle: what was picked before it, and what it picked, best first."""
-
-    number: int
-    setting: Setting
-    before: tuple[int, ...]
-    former: frozenset[int]
-    chosen: tuple[Candidate, ...]
-
-    @property
-    def picked(self) -> tuple[int, ...]:
-        """The clusters picked in this cycle."""
-        return tuple(candidate.cluster for candidate in self.chosen)
-
-    @property
-    def size(self) -> int:
-        """How many candidates there are."""
-        before = set(self.before) - self.setting.current
-        refused = sum(map(bool, self.setting.refusals))
-        kept = sum(not self.setting.refusals[cluster] for cluster in self.setting.current)
-        return len(self.setting.clusters) - refused - kept - len(before)
-
-    @cached_property
-    def counts(self) -> tuple[Counts, ...]:
-        """Per constraint, the picked clusters in each domain before the cycle."""
-        return tuple(topology.counts(self.before) for topology in self.setting.topologies)
-
-    @cached_property
-    def candidates(self) -> tuple[Candidate, ...]:
-        """Every cluster that could be picked, best first, then those that spread refuses."""
-        candidates = judged(self.setting, frozenset(self.before), self.former, self.counts)
-        passed = [each for each in candidates if each.refused_by is None]
-        refused = [each for each in candidates if each.refused_by is not None]
-        passed.sort(key=lambda each: (each.score, each.cluster), reverse=True)
-        return (*passed, *reversed(refused))
+NOT_FOUND = 'Specified cluster "{name}" is not found'
+NOT_ELIGIBLE = 'Cluster "{name}" is not eligible for resource placement yet: {reason}'
 
 
 class Dropped(NamedTuple):
@@ -83,20 +37,31 @@ class Dropped(NamedTuple):
 
 @dataclass(frozen=True)
 class Picks:
-    """What Fleet arrives at; `missing` has the named clusters PickFixed can't pick, and why."""
+    """What Fleet arrives at; `missing` has the named clusters PickFixed can't pick, and why.
+
+    `found` is the number that Fleet reports: of bindings, or with PickFixed of eligible clusters.
+    """
 
     picked: tuple[int, ...]
+    found: int
     rounds: tuple[Round, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     missing: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def added(self) -> tuple[int, ...]:
+        """What the rounds picked, in Fleet's order."""
+        return tuple(cluster for each in self.rounds for cluster in each.picked)
 
-NOT_FOUND = 'Specified cluster "{name}" is not found'
-NOT_ELIGIBLE = 'Cluster "{name}" is not eligible for resource placement yet: {reason}'
+    @property
+    def order(self) -> tuple[int, ...]:
+        """What was picked before, by name, then what is added."""
+        added = self.added
+        return (*sorted(set(self.picked) - set(added)), *added)
 
 
 def schedule(setting: Setting) -> Picks:
-    """The clusters that Fleet picks, and how."""
+    """The clusters that Fleet picks, and how; SourceError where Fleet fails."""
     match setting.policy.placement_type:
         case "PickAll":
             return _pick_all(setting)
@@ -107,173 +72,94 @@ def schedule(setting: Setting) -> Picks:
 
 
 def _pick_all(setting: Setting) -> Picks:
+    affinity.require_readable(setting.clusters, setting.policy)
+    bindings = BindingCount(setting)
     found = [
         index
         for index, refused in enumerate(setting.refusals)
         if not refused and index not in setting.current
     ]
+    for index in found:
+        bindings.pick(index)
     picked = (*setting.current, *found)
-    return Picks(tuple(sorted(picked)), dropped=_dropped(setting, picked))
+    return Picks(tuple(sorted(picked)), bindings.current, dropped=_dropped(setting, picked))
 
 
 def _pick_fixed(setting: Setting) -> Picks:
-    picked, missing = set(setting.current), []
-    for name in setting.policy.cluster_names:
+    """Without any name Fleet does nothing; what is bound to no named cluster stays bound."""
+    names = setting.policy.cluster_names
+    if not names:
+        untouched = (*setting.current, *setting.former)
+        return Picks(tuple(sorted(setting.current)), 0, dropped=_dropped(setting, untouched))
+    eligible, missing = [], []
+    for name in names:
         index = setting.index_of.get(name)
         if index is None:
             missing.append((name, NOT_FOUND.format(name=name)))
             continue
-        reason = eligibility.ineligible(setting.clusters[index], setting.now)
-        if reason is None or index in setting.current:
-            picked.add(index)
-        if reason is not None:
+        reason = filters.ineligible(setting.clusters[index], setting.now)
+        if reason is None:
+            eligible.append(index)
+            _require_fixed(setting, index)
+        else:
             missing.append((name, NOT_ELIGIBLE.format(name=name, reason=reason)))
-    return Picks(tuple(sorted(picked)), dropped=_dropped(setting, picked), missing=tuple(missing))
+    picked = setting.current | set(eligible)
+    dropped = _dropped(setting, picked)
+    return Picks(tuple(sorted(picked)), len(eligible), dropped=dropped, missing=tuple(missing))
+
+
+def _require_fixed(setting: Setting, index: int) -> None:
+    """A named cluster without a current or obsolete binding has one revived or made."""
+    if index in setting.existing:
+        return
+    name = setting.clusters[index].name
+    given_up = [b for b in setting.bindings.unscheduled if b.spec.target_cluster == name]
+    if given_up:
+        require_previous_state(given_up[-1])
+    else:
+        require_binding_name(setting.placement.name, name)
 
 
 def _pick_n(setting: Setting) -> Picks:
-    too_many = len(setting.current) - setting.wanted
+    bindings = BindingCount(setting)
+    too_many = bindings.current - setting.wanted
     if too_many >= 0:
-        gone = _scaled_down(setting, too_many)
-        picked = [index for index in setting.current if setting.clusters[index].name not in gone]
-        return Picks(tuple(sorted(picked)), dropped=_dropped(setting, picked, gone))
-    rounds = _rounds(setting)
-    picked = [*setting.current, *(cluster for each in rounds for cluster in each.picked)]
-    return Picks(tuple(sorted(picked)), rounds, _dropped(setting, picked))
+        trimmed = _trim_order(setting)[:too_many]
+        kept = [b for b in _trim_order(setting) if b not in trimmed]
+        picked = sorted({setting.index_of[b.spec.target_cluster] for b in kept})
+        gone = {b.spec.target_cluster for b in trimmed}
+        return Picks(tuple(picked), len(kept), dropped=_dropped(setting, picked, gone))
+    affinity.require_readable(setting.clusters, setting.policy)
+    rounds = pick_rounds(setting, bindings)
+    picked = sorted([*setting.current, *(cluster for each in rounds for cluster in each.picked)])
+    return Picks(tuple(picked), bindings.current, rounds, _dropped(setting, picked))
 
 
-def _rounds(setting: Setting) -> tuple[Round, ...]:
-    """Cycles until enough is picked, or a cycle finds less than it may pick."""
-    picked = tuple(sorted(setting.current))
-    former = setting.former
-    rest = _Rest(setting)
-    rounds: list[Round] = []
-    while True:
-        desired = setting.wanted - len(picked)
-        limit = 1 if setting.topologies else desired
-        if setting.topologies:
-            found = rest.best(former)
-        else:
-            found = Round(1, setting, picked, former, ()).candidates[:limit]
-        rounds.append(Round(len(rounds) + 1, setting, picked, former, found))
-        picked += rounds[-1].picked
-        # A cycle gives up the obsolete bindings it has not picked: later ones don't prefer them.
-        former = frozenset()
-        if desired == limit or len(found) < limit:
-            return tuple(rounds)
+def _trim_order(setting: Setting) -> list[Binding]:
+    """The current bindings in the order in which Fleet gives them up when fewer are wanted.
 
-
-class _Rest:
-    """The clusters that are left, by their domains: all in the same domains change the same.
-
-    This is the scheduler's state; it changes with every pick.
+    Scheduled ones first; of each state those without a score, then the lowest scores.
     """
 
-    def __init__(self, setting: Setting) -> None:
-        self._setting = setting
-        topologies = setting.topologies
-        self._counts = [list(topology.counts(setting.current)) for topology in topologies]
-        self._cells: dict[tuple[int, ...], list[int]] = defaultdict(list)
-        for cluster, refused in enumerate(setting.refusals):
-            if not refused and cluster not in setting.current:
-                domains = tuple(topology.domain_of[cluster] for topology in topologies)
-                self._cells[domains].append(cluster)
-        for members in self._cells.values():
-            members.sort(key=lambda cluster: (setting.affinity[cluster], cluster))
-
-    def best(self, former: Collection[int]) -> tuple[Candidate, ...]:
-        """The best cluster, which is then picked; none if every one is refused."""
-        topologies, affinity = self._setting.topologies, self._setting.affinity
-        steps = [t.steps(tuple(c)) for t, c in zip(topologies, self._counts, strict=True)]
-        best: Candidate | None = None
-        for domains, members in self._cells.items():
-            own = _own_steps(steps, domains)
-            spread, refused_by = spread_score(topologies, own)
-            if not members or refused_by is not None:
-                continue
-            top = members[-1]
-            if former:
-                top = max(members, key=lambda each: (affinity[each], each in former, each))
-            found = Candidate(top, Score(spread, affinity[top], int(top in former)), own)
-            if best is None or (found.score, top) > (best.score, best.cluster):
-                best = found
-        if best is None:
-            return ()
-        self._take(best.cluster)
-        return (best,)
-
-    def _take(self, cluster: int) -> None:
-        domains = tuple(topology.domain_of[cluster] for topology in self._setting.topologies)
-        self._cells[domains].remove(cluster)
-        for counts, domain in zip(self._counts, domains, strict=True):
-            if domain != OUTSIDE:
-                counts[domain] += 1
-
-
-def _own_steps(steps: Sequence[Sequence[Step]], domains: Sequence[int]) -> tuple[Step | None, ...]:
-    """What picking a cluster of these domains does to each constraint."""
-    return tuple(
-        None if domain == OUTSIDE else each[domain]
-        for each, domain in zip(steps, domains, strict=True)
-    )
-
-
-def judged(
-    setting: Setting,
-    picked: Collection[int],
-    former: Collection[int],
-    counts: Sequence[Counts],
-) -> list[Candidate]:
-    """Every cluster that is not picked and that no other filter refuses, in the order of names."""
-    topologies = setting.topologies
-    steps = [topology.steps(count) for topology, count in zip(topologies, counts, strict=True)]
-    known: dict[tuple[int, ...], tuple[tuple[Step | None, ...], int, Topology | None]] = {}
-    found = []
-    for cluster, refused in enumerate(setting.refusals):
-        if refused or cluster in picked:
-            continue
-        domains = tuple(topology.domain_of[cluster] for topology in topologies)
-        if domains not in known:
-            own = _own_steps(steps, domains)
-            known[domains] = (own, *spread_score(topologies, own))
-        own, spread, refused_by = known[domains]
-        score = Score(spread, setting.affinity[cluster], int(cluster in former))
-        found.append(Candidate(cluster, score, own, refused_by))
-    return found
-
-
-def violation(topology: Topology) -> str:
-    """Why a cluster is refused, in Fleet's own words."""
-    return VIOLATED.format(key=topology.key, skew=topology.constraint.max_skew)
-
-
-def _scaled_down(setting: Setting, count: int) -> frozenset[str]:
-    """The clusters given up because fewer are wanted."""
-    order = [*_trim_order(setting.bindings.scheduled), *_trim_order(setting.bindings.bound)]
-    names = list(dict.fromkeys(binding.spec.target_cluster for binding in order))
-    return frozenset(names[:count])
-
-
-def _trim_order(bindings: Iterable[Binding]) -> list[Binding]:
-    """Those without a score first, then the lowest scores, of equals the smallest name."""
-
-    def rank(binding: Binding) -> tuple[int, int, int, str]:
+    def rank(binding: Binding) -> tuple[bool, bool, int, int, str]:
         score = binding.spec.cluster_decision.cluster_score
+        bound = binding.spec.state == "Bound"
         if score is None:
-            return (0, 0, 0, binding.spec.target_cluster)
-        return (1, score.priority_score, score.affinity_score, binding.spec.target_cluster)
+            return (bound, False, 0, 0, binding.spec.target_cluster)
+        spread, affinity_score = score.priority_score, score.affinity_score
+        return (bound, True, spread, affinity_score, binding.spec.target_cluster)
 
-    return sorted(bindings, key=rank)
+    return sorted((*setting.bindings.scheduled, *setting.bindings.bound), key=rank)
 
 
 def _dropped(
-    setting: Setting, picked: Iterable[int], scaled_down: Collection[str] = ()
+    setting: Setting, kept: Iterable[int], scaled_down: Collection[str] = ()
 ) -> tuple[Dropped, ...]:
-    kept = set(setting.names(picked))
+    stays = set(setting.names(kept))
     found: dict[str, DropReason] = {}
     for binding in setting.bindings.dangling:
         name = binding.spec.target_cluster
         found[name] = "leaving" if name in setting.index_of else "left"
-    for name in sorted(setting.bindings.existing - kept):
+    for name in sorted(setting.bindings.existing - stays):
         found[name] = "scaledDown" if name in scaled_down else "newPolicy"
     return tuple(Dropped(name, reason) for name, reason in sorted(found.items()))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from planner.fleet.affinity import affinity_scores
+from planner.fleet.affinity import AffinityScores, affinity_scores
 from planner.fleet.bindings import Bindings, classify
-from planner.fleet.eligibility import newest_heartbeat
-from planner.fleet.filters import Refusal, refusals
+from planner.fleet.filters import Refusal, newest_heartbeat, refusals
 from planner.fleet.topology_spread import Topology, topologies
 from planner_models.fleet import Placement, PlacementPolicy
 from planner_models.fleet_binding import Binding, PolicySnapshot
 from planner_models.member_cluster import MemberCluster
+
+Domains = tuple[int, ...]
+"""One per constraint."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +49,14 @@ class Setting:
         return tuple(refusals(cluster, self.placement, self.now) for cluster in self.clusters)
 
     @cached_property
+    def affinity_scores(self) -> AffinityScores:
+        """Of every cluster, whatever the filters say."""
+        return affinity_scores(self.clusters, self.policy)
+
+    @property
     def affinity(self) -> tuple[int, ...]:
         """Per cluster, its affinity score."""
-        return tuple(affinity_scores(self.clusters, self.policy))
+        return self.affinity_scores.scores
 
     @cached_property
     def topologies(self) -> tuple[Topology, ...]:
@@ -78,6 +86,19 @@ class Setting:
             for index in range(len(self.clusters))
             if index in self.current or not self.refusals[index]
         )
+
+    def domains(self, cluster: int) -> Domains:
+        """The domain of a cluster under every constraint."""
+        return tuple(topology.domain_of[cluster] for topology in self.topologies)
+
+    @cached_property
+    def cells(self) -> dict[Domains, tuple[int, ...]]:
+        """Clusters that Fleet may pick, by their domains: spread judges all in a cell alike."""
+        found: dict[Domains, list[int]] = defaultdict(list)
+        for cluster in self.candidates:
+            if cluster not in self.current:
+                found[self.domains(cluster)].append(cluster)
+        return {domains: tuple(members) for domains, members in sorted(found.items())}
 
     def names(self, places: Iterable[int]) -> tuple[str, ...]:
         """The names of clusters, in the order given."""
@@ -109,7 +130,10 @@ def make_setting(
     snapshots: Iterable[PolicySnapshot] = (),
     now: int | None = None,
 ) -> Setting:
-    """The setting of a placement; `now`, if absent, is when the newest heartbeat came."""
+    """The setting of a placement; `now`, if absent, is when the newest heartbeat came.
+
+    SourceError where Fleet can't tell which policy is in force.
+    """
     ordered = _by_name(clusters)
     return Setting(
         placement=placement,

@@ -18,7 +18,7 @@ refuses, because it has to be at least 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -68,6 +68,11 @@ class Topology:
         return self.constraint.topology_key
 
     @property
+    def violation(self) -> str:
+        """Why a cluster is refused, in Fleet's own words."""
+        return VIOLATED.format(key=self.key, skew=self.constraint.max_skew)
+
+    @property
     def splits(self) -> bool:
         """Whether there are groups to be uneven; with fewer than two nothing is."""
         return len(self.domains) > 1
@@ -115,6 +120,13 @@ def skew(counts: Counts) -> int:
     return max(counts) - min(counts) if counts else 0
 
 
+def one_more_in(counts: Counts, domain: int) -> Counts:
+    """The counts after one more pick in the domain, or outside of all."""
+    if domain == OUTSIDE:
+        return counts
+    return (*counts[:domain], counts[domain] + 1, *counts[domain + 1 :])
+
+
 def one_more(counts: Counts, domain: int, max_skew: int) -> Step:
     """What one more cluster in the domain does, by Fleet's rule."""
     smallest, largest, count = min(counts), max(counts), counts[domain]
@@ -131,6 +143,57 @@ def one_more(counts: Counts, domain: int, max_skew: int) -> Step:
     return Step(before, after, after > max_skew)
 
 
+def spread_score(
+    topologies: Sequence[Topology], steps: Sequence[Step | None]
+) -> tuple[int, Topology | None]:
+    """The scores of all constraints added up, and the first hard one that is violated, if any.
+
+    `steps` has None where the cluster takes no part. Hard constraints are asked first.
+    """
+    pairs = list(zip(topologies, steps, strict=True))
+    for topology, step in pairs:
+        if step is not None and step.violates and topology.constraint.hard:
+            return 0, topology
+    total = 0
+    for _, step in pairs:
+        if step is not None:
+            total -= VIOLATION_PENALTY if step.violates else step.change
+    return total, None
+
+
 def kube_scheduler_accepts(counts: Counts, domain: int, max_skew: int) -> bool:
     """Whether kube-scheduler's rule would let a matching pod into the domain."""
     return counts[domain] + 1 - min(counts) <= max_skew
+
+
+def room(topology: Topology, candidates: Collection[int]) -> tuple[list[int], int]:
+    """Clusters to pick in each domain, and outside of all."""
+    sizes = list(topology.counts(candidates))
+    outside = sum(topology.domain_of[cluster] == OUTSIDE for cluster in candidates)
+    return sizes, outside
+
+
+def most_alone(topology: Topology, candidates: Collection[int]) -> int:
+    """How many clusters a hard constraint lets in, if nothing else is asked.
+
+    With every count between L and L + maxSkew, and no domain smaller than L, these are
+    sum(min(size, L + maxSkew)) and the clusters outside: most for the largest L there is.
+    """
+    sizes, outside = room(topology, candidates)
+    if not topology.binds:
+        return sum(sizes) + outside
+    limit = min(sizes) + topology.constraint.max_skew
+    return sum(min(size, limit) for size in sizes) + outside
+
+
+def least_skew_alone(topology: Topology, candidates: Collection[int], number: int) -> int:
+    """The smallest skew of so many clusters, if nothing else is asked: all counts in a window."""
+    sizes, outside = room(topology, candidates)
+    if not topology.splits:
+        return 0
+    for skew in range(max(sizes) + 1):
+        for low in range(min(sizes) + 1):
+            highest = sum(min(size, low + skew) for size in sizes) + outside
+            if low * len(sizes) <= number <= highest:
+                return skew
+    return max(sizes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from planner.fleet.setting import Setting
 from planner.fleet.topology_spread import Counts, Topology
 
 NAMED = 6
@@ -30,6 +31,11 @@ def some_of(names: Sequence[str], noun: str = "cluster") -> str:
 def short_key(topology_key: str) -> str:
     """`region` for `topology.kubernetes.io/region`."""
     return topology_key.rpartition("/")[2]
+
+
+def placement_object(setting: Setting) -> str:
+    """`ClusterResourcePlacement/crp`."""
+    return f"{type(setting.placement).__name__}/{setting.placement.name}"
 
 
 def per_domain(topology: Topology, counts: Counts) -> str:

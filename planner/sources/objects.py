@@ -24,6 +24,7 @@ class _Metadata(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
     name: Raw = _UNSET
     namespace: Raw = _UNSET
     uid: Raw = _UNSET
+    resource_version: Raw = _UNSET
     labels: Raw = _UNSET
     annotations: Raw = _UNSET
     owner_references: Raw = _UNSET

@@ -7,6 +7,7 @@ few thousand of them. Validating every pod as a whole would take ten times as lo
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -53,12 +54,17 @@ class WholePod(KubeObject):
     spec: TemplatePodSpec = TemplatePodSpec.defaults()
 
 
+@lru_cache(maxsize=32)
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    """The validator of a type: building all of them takes longer than loading a small cluster."""
+    return TypeAdapter(kind)
+
+
 class _Validated:
     """Values of one type by their text: each distinct text is validated once."""
 
     def __init__(self, kind: Any) -> None:
         self._kind = kind
-        self._adapter: TypeAdapter[Any] = TypeAdapter(kind)
         self._seen: dict[bytes, Any] = {}
 
     def get(self, raw: Raw | bytes, default: T) -> T:
@@ -81,9 +87,10 @@ class _Validated:
         return value
 
     def _validate(self, text: bytes) -> Any:
+        adapter = _adapter(self._kind)
         if b"null" not in text:
-            return self._adapter.validate_json(text)
-        return self._adapter.validate_python(without_nulls(self._kind, msgspec.json.decode(text)))
+            return adapter.validate_json(text)
+        return adapter.validate_python(without_nulls(self._kind, msgspec.json.decode(text)))
 
 
 class PodDecoder:

@@ -143,7 +143,7 @@ def test_an_input_without_member_clusters_or_placements_says_what_to_add(fleet: 
     assert (code, err) == (
         1,
         "error: the input has no placement, so there is nothing to pick for\n"
-        "help: add: kubectl get clusterresourceplacements -o json\n",
+        "help: add: kubectl get crp,crb,csps -o json\n",
     )
 
 

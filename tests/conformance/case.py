@@ -50,6 +50,9 @@ DESCHEDULER_FAMILIES = frozenset(
     )
 )
 
+FLEET = "fleet"
+"""Cases of Fleet name no family: they are told apart by their files, `fleet-*.jsonl.gz`."""
+
 ABSENT = msgspec.Raw()
 
 Expected = Mapping[str, Any]
@@ -60,7 +63,7 @@ class Header(msgspec.Struct, frozen=True):
     """What tells a case from others, without the rest of it."""
 
     id: str
-    family: str
+    family: str = FLEET
 
 
 class SchedulerCase(msgspec.Struct, frozen=True):
@@ -116,6 +119,73 @@ class DeschedulerCase(msgspec.Struct, frozen=True):
     evictor: Mapping[str, Any]
     objects: Mapping[str, Sequence[msgspec.Raw]]
     expect: Evictions
+
+
+class FleetRefusal(msgspec.Struct, frozen=True):
+    """Which plugin refuses a cluster in a cycle, and why."""
+
+    plugin: str
+    code: str
+    reasons: Sequence[str]
+
+
+class FleetScore(msgspec.Struct, frozen=True):
+    """The scores of a cluster in a cycle."""
+
+    spread: int
+    affinity: int
+    obsolete: int
+
+
+class FleetCycle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """One scheduling cycle."""
+
+    refused: Mapping[str, FleetRefusal]
+    scores: Mapping[str, FleetScore]
+    picked: Sequence[str]
+    given_up: Sequence[str]
+    requeue: bool
+    batch: int | None = None
+    error: str | None = None
+
+
+class FleetBinding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A binding as left behind."""
+
+    name: str
+    cluster: str
+    state: str
+    snapshot: str
+    deleting: bool = False
+
+
+class FleetClusterDecision(msgspec.Struct, frozen=True, rename="camel"):
+    """What Fleet tells of one cluster."""
+
+    cluster_name: str
+    selected: bool
+    reason: str
+
+
+class FleetResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What Fleet does; without `invalid` or `error` it comes to an end."""
+
+    invalid: str | None = None
+    error: str | None = None
+    snapshot: str | None = None
+    cycles: Sequence[FleetCycle] = ()
+    bindings: Sequence[FleetBinding] = ()
+    condition: Mapping[str, str] | None = None
+    decisions: Sequence[FleetClusterDecision] = ()
+
+
+class FleetCase(msgspec.Struct, frozen=True):
+    """A fleet with one placement, and how Fleet schedules it."""
+
+    id: str
+    now: str
+    objects: Sequence[msgspec.Raw]
+    fleet: FleetResult
 
 
 def recordings(paths: Iterable[Path]) -> list[Path]:

@@ -31,8 +31,20 @@ ASPECTS = (
     "gated",
     "evicted",
     "count",
+    "invalid",
+    "error",
+    "snapshot",
+    "cycles",
+    "refused",
+    "cluster scores",
+    "picks",
+    "picked",
+    "given up",
+    "condition",
+    "decisions",
 )
-"""In the order of the report; scores count once per pod and plugin, all else once per pod."""
+"""In the order of the report; scores count once per pod and plugin, all else once per pod, or with
+Fleet once per case."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +53,7 @@ class Difference:
 
     case: str
     subject: str
-    """The pod, the queue or the strategy."""
+    """The pod, the queue, the strategy or the placement."""
     aspect: str
     got: Any
     want: Any
@@ -66,6 +78,8 @@ class Comparison:
     family: str
     cases: int = 0
     pods: int = 0
+    """What is decided about: with Fleet, member clusters."""
+    noun: str = "pods"
     compared: Counter[str] = field(default_factory=Counter)
     agreed: Counter[str] = field(default_factory=Counter)
     differences: list[Difference] = field(default_factory=list)
@@ -96,14 +110,15 @@ class Comparison:
             for aspect in ASPECTS
             if self.compared[aspect]
         ]
-        return f"{self.family}: {self.cases} cases, {self.pods} pods; {', '.join(counts)}"
+        decided = f"{self.pods} {self.noun}"
+        return f"{self.family}: {self.cases} cases, {decided}; {', '.join(counts)}"
 
 
 def merge(comparisons: Iterable[Comparison]) -> list[Comparison]:
     """One comparison per family, in the order in which families first appear."""
     found: dict[str, Comparison] = {}
     for each in comparisons:
-        found.setdefault(each.family, Comparison(each.family)).add(each)
+        found.setdefault(each.family, Comparison(each.family, noun=each.noun)).add(each)
     return list(found.values())
 
 

@@ -11,15 +11,18 @@ import msgspec
 
 from tests.conformance.case import (
     DESCHEDULER_FAMILIES,
+    FLEET,
     QUEUE,
     SCHEDULER_FAMILIES,
     DeschedulerCase,
+    FleetCase,
     QueueCase,
     SchedulerCase,
     header,
     lines,
 )
 from tests.conformance.descheduler_replay import replay_strategy
+from tests.conformance.fleet_replay import replay_fleet
 from tests.conformance.queue_replay import replay_queue
 from tests.conformance.replay import replay
 from tests.conformance.report import Comparison
@@ -30,8 +33,8 @@ CHUNK = 4
 
 def unsupported(family: str) -> str | None:
     """Why cases of a family can't be replayed, or None if they can."""
-    known = family in SCHEDULER_FAMILIES or family in DESCHEDULER_FAMILIES or family == QUEUE
-    return None if known else "unknown family"
+    known = {*SCHEDULER_FAMILIES, *DESCHEDULER_FAMILIES, QUEUE, FLEET}
+    return None if family in known else "unknown family"
 
 
 def replay_line(line: bytes) -> Comparison:
@@ -45,6 +48,8 @@ def replay_line(line: bytes) -> Comparison:
     try:
         if head.family == QUEUE:
             return replay_queue(msgspec.json.decode(line, type=QueueCase))
+        if head.family == FLEET:
+            return replay_fleet(msgspec.json.decode(line, type=FleetCase))
         if head.family in DESCHEDULER_FAMILIES:
             return replay_strategy(msgspec.json.decode(line, type=DeschedulerCase))
         return replay(msgspec.json.decode(line, type=SchedulerCase))

@@ -172,6 +172,60 @@ def test_more_evictions_than_in_any_run_are_a_difference() -> None:
     assert "count" in {difference.aspect for difference in replayed(recorded).differences}
 
 
+def fleet_case(name: str = "h21-00001.0") -> dict[str, Any]:
+    """A recorded scheduling of Fleet: two cycles, one pick, one cluster refused."""
+    for line in lines(DATA / f"fleet-public{SUFFIX}"):
+        recorded: dict[str, Any] = json.loads(line)
+        if recorded["id"] == name:
+            return recorded
+    raise LookupError(name)
+
+
+def raise_a_cluster_s_score(fleet: dict[str, Any]) -> None:
+    fleet["cycles"][0]["scores"]["a"]["affinity"] += 1
+
+
+def refuse_for_another_reason(fleet: dict[str, Any]) -> None:
+    fleet["cycles"][1]["refused"]["oak"]["plugin"] = "TaintToleration"
+
+
+def pick_another_in_a_cycle(fleet: dict[str, Any]) -> None:
+    fleet["cycles"][0]["picked"] = ["oak"]
+
+
+def bind_another(fleet: dict[str, Any]) -> None:
+    fleet["bindings"][0]["cluster"] = "oak"
+
+
+@pytest.mark.parametrize(
+    ("edit", "aspect"),
+    [
+        (lambda fleet: fleet.update(snapshot="crp-1", bindings=[]), "snapshot"),
+        (lambda fleet: fleet.update(invalid="no"), "invalid"),
+        (lambda fleet: fleet.update(error="no"), "error"),
+        (raise_a_cluster_s_score, "cluster scores"),
+        (refuse_for_another_reason, "refused"),
+        (pick_another_in_a_cycle, "picks"),
+        (bind_another, "picked"),
+        (lambda fleet: fleet["condition"].update(status="True"), "condition"),
+        (lambda fleet: fleet["cycles"][0].update(givenUp=["oak"]), "given up"),
+    ],
+)
+def test_one_changed_value_of_fleet_is_a_difference(edit: Edit, aspect: str) -> None:
+    recorded = fleet_case()
+    assert not replayed(recorded).differences
+    edit(recorded["fleet"])
+    assert aspect in {difference.aspect for difference in replayed(recorded).differences}
+
+
+def test_what_fleet_refuses_and_we_don_t_is_a_difference_and_the_other_way_round() -> None:
+    recorded = fleet_case("webhook-pickn-none.0")
+    assert not replayed(recorded).differences
+    del recorded["fleet"]["invalid"]
+    (difference,) = replayed(recorded).differences
+    assert difference.aspect == "invalid"
+
+
 def test_a_difference_shows_only_the_nodes_that_differ() -> None:
     recorded, result = result_with("scores", "resources")
     raise_a_score(result)

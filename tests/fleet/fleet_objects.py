@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable
 from typing import Any
 
 from planner.fleet.decision import decide
 from planner.fleet.document import fleet_decision
+from planner.fleet.policy_snapshot import policy_hash
 from planner.fleet.setting import Setting, make_setting
-from planner_models.fleet import ClusterResourcePlacement
+from planner_models.fleet import ClusterResourcePlacement, PlacementPolicy
 from planner_models.fleet_binding import ClusterResourceBinding
 from planner_models.fleet_decision import FleetDecision
 from planner_models.member_cluster import MemberCluster
@@ -48,7 +50,7 @@ def placement(policy: Json | None = None, name: str = "crp", **changes: Any) -> 
         "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
         "kind": "ClusterResourcePlacement",
         "metadata": {"name": name},
-        "spec": {"resourceSelectors": ["..."]},
+        "spec": {"resourceSelectors": [{"group": "", "kind": "Namespace", "name": "work"}]},
     }
     if policy is not None:
         base["spec"]["policy"] = policy
@@ -72,6 +74,29 @@ def binding(cluster: str, state: str = "Bound", **spec: Any) -> Json:
         "spec": {"state": state, "targetCluster": cluster},
     }
     return merged(base, {"spec": spec})
+
+
+def snapshot(index: int, policy: Json, latest: bool = True, **changes: Any) -> Json:
+    """The policy as Fleet stores it."""
+    hashed = policy_hash(PlacementPolicy.model_validate(policy))
+    base: Json = {
+        "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+        "kind": "ClusterSchedulingPolicySnapshot",
+        "metadata": {
+            "name": f"crp-{index}",
+            "labels": {
+                PARENT: "crp",
+                "kubernetes-fleet.io/is-latest-snapshot": str(latest).lower(),
+                "kubernetes-fleet.io/policy-index": str(index),
+            },
+            "annotations": {
+                "kubernetes-fleet.io/CRP-generation": "1",
+                "kubernetes-fleet.io/number-of-clusters": "1",
+            },
+        },
+        "spec": {"policyHash": base64.b64encode(hashed.encode()).decode()},
+    }
+    return merged(base, changes)
 
 
 def scored(spread_score: int, affinity_score: int = 0) -> Json:
@@ -130,7 +155,15 @@ _SNAPSHOT = {
     "apiVersion": "placement.kubernetes-fleet.io/v1",
     "metadata": {
         "name": "crp-1",
-        "labels": {PARENT: "crp", "kubernetes-fleet.io/is-latest-snapshot": "true"},
+        "labels": {
+            PARENT: "crp",
+            "kubernetes-fleet.io/is-latest-snapshot": "true",
+            "kubernetes-fleet.io/policy-index": "1",
+        },
+        "annotations": {
+            "kubernetes-fleet.io/CRP-generation": "1",
+            "kubernetes-fleet.io/number-of-clusters": "2",
+        },
     },
     "spec": {"policyHash": "YWJj", "policy": {"placementType": "PickN"}},
 }

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
+from planner.fleet.bindings import classify
 from planner.fleet.setting import Setting
+from planner_models.fleet_binding import PREVIOUS_STATE_ANNOTATION, ClusterResourceBinding
 from tests.fleet.fleet_objects import (
     GPU,
     affinity,
@@ -15,8 +19,10 @@ from tests.fleet.fleet_objects import (
     setting_of,
     spread,
 )
+from tests.objects import merged
 
 NAMES = ("ash", "elm", "fir", "oak", "pine", "yew", "zelk")
+PREVIOUS = {PREVIOUS_STATE_ANNOTATION: "Bound"}
 PREFERENCES = [preferred(10, tier="gold"), preferred(-5, tier="tin")]
 
 
@@ -52,3 +58,22 @@ def fleets(draw: st.DrawFn) -> Setting:
         draw(st.integers(0, 8)), *constraints, affinity=affinity(preferences=PREFERENCES)
     )
     return setting_of(policy, members, bindings)
+
+
+@st.composite
+def tangled_fleets(draw: st.DrawFn) -> Setting:
+    """The same with bindings in any state, several of one cluster among them."""
+    setting = draw(fleets())
+    names = [cluster.name for cluster in setting.clusters]
+    states = st.sampled_from(["Bound", "Scheduled", "Unscheduled"])
+    policies = st.sampled_from(["crp-0", "crp-1"])
+    tangled = draw(st.lists(st.tuples(st.sampled_from(names), states, policies), max_size=9))
+    bindings = [
+        merged(
+            binding(name, state, schedulingPolicySnapshotName=policy),
+            {"metadata": {"name": f"crp-{name}-{number}", "annotations": PREVIOUS}},
+        )
+        for number, (name, state, policy) in enumerate(tangled)
+    ]
+    found = [ClusterResourceBinding.model_validate(each) for each in bindings]
+    return replace(setting, bindings=classify(setting.placement, found, (), setting.clusters))

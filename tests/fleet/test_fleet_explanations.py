@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from planner.fleet.conflict import minimal_conflict, most_under, rules_of
 from planner.fleet.decision import decide
-from planner.fleet.measures import measure
-from planner.fleet.optimum import find_optimum
+from planner.fleet.optimum import find_optimum, measure
 from planner.fleet.repairs import find_repairs
 from planner.fleet.schedule import schedule
 from planner.fleet.setting import Setting
@@ -41,6 +40,7 @@ def test_two_empty_regions_are_a_dead_lock() -> None:
     assert found.optimal.dropped == ()
     assert found.every_order_tried
     assert found.kube_scheduler_accepts == ("ash", "fir", "yew")
+    assert found.condition is not None
     assert found.condition.reason == "SchedulingPolicyUnfulfilled"
 
 
@@ -158,6 +158,7 @@ def test_a_contradictory_affinity_of_pick_all_is_fulfilled_for_fleet_but_not_for
     policy = {"placementType": "PickAll", "affinity": affinity([never])}
     found = decided(policy, DOCUMENTED)
     assert found.headline == "impossible: no cluster passes the filters of crp"
+    assert found.condition is not None
     assert found.condition.status == "True"
     assert "Fleet itself calls this fulfilled" in found.narrative[-1]
 
@@ -272,3 +273,28 @@ def test_what_a_cluster_lacks_for_the_affinity_is_told_term_by_term() -> None:
             f"property {cpu} is 3500m, Ge 4 is asked; property {nodes} is not reported",
         )
     }
+
+
+def test_a_repair_of_several_constraints_names_all_their_fields() -> None:
+    members = [
+        member("elm", {"region": "east", "env": "prod"}),
+        member("oak", {"region": "east", "env": "prod"}),
+        member("fir", {"region": "west", "env": "test"}, spec=GPU),
+    ]
+    found = decided(pick_n(2, spread("region"), spread("env")), members)
+    (both,) = [each for each in found.repairs if len(each.fields) > 1]
+    assert both.text == "region, env: ScheduleAnyway"
+    assert both.field is None
+    assert both.fields == (
+        "spec.policy.topologySpreadConstraints[0].whenUnsatisfiable",
+        "spec.policy.topologySpreadConstraints[1].whenUnsatisfiable",
+    )
+    assert all(each.field == each.fields[0] for each in found.repairs if len(each.fields) == 1)
+
+
+def test_a_change_on_which_fleet_fails_is_no_repair() -> None:
+    members = [member("yew"), member("a.b", spec=GPU)]
+    kinds = {each.kind for each in decided(pick_n(2), members).repairs}
+    assert kinds == {"addCluster", "fewerClusters"}
+    named = [member("yew"), member("ash", spec=GPU)]
+    assert "addToleration" in {each.kind for each in decided(pick_n(2), named).repairs}

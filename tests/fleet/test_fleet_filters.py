@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from planner.fleet.affinity import affinity_scores, matches_required
-from planner.fleet.eligibility import ineligible, newest_heartbeat
-from planner.fleet.filters import refusals
-from planner.fleet.namespaces import lacks_namespace
+from planner.fleet.affinity import matches_required
+from planner.fleet.filters import ineligible, lacks_namespace, newest_heartbeat, refusals
+from planner.fleet.schedule import schedule
 from planner.sources.errors import SourceError
 from planner_models.fleet import ClusterResourcePlacement, ResourcePlacement
 from planner_models.member_cluster import MemberCluster
@@ -18,6 +17,8 @@ from tests.fleet.fleet_objects import (
     NOW,
     affinity,
     agent,
+    binding,
+    decided,
     member,
     pick_n,
     placement,
@@ -102,6 +103,12 @@ def test_unhealthy_for_less_than_five_minutes_is_forgiven() -> None:
 @pytest.mark.parametrize("written", [{}, {"status": {}}, {"status": status("4")}])
 def test_a_cluster_written_by_hand_counts_as_joined_and_healthy(written: Json) -> None:
     assert ineligible(cluster(**written), 0) is None
+
+
+def test_a_cluster_from_a_hub_without_a_status_has_not_joined() -> None:
+    dumped = cluster(metadata={"resourceVersion": "7"})
+    reason = "cluster is not connected to the fleet: member agent not online yet"
+    assert ineligible(dumped, 0) == reason
 
 
 def test_a_leaving_cluster_is_not_eligible() -> None:
@@ -193,26 +200,83 @@ def test_labels_and_properties_of_a_term_must_both_hold() -> None:
     assert matches_required(cluster(metadata=gold, status=status("4")), policy)
 
 
-def test_a_property_that_is_no_quantity_is_an_error_only_if_it_is_asked_for() -> None:
-    versioned = cluster(status=status(nodes="v1.30.2"))
-    assert matches_required(versioned, crp(pick_n(1)).policy)
-    policy = crp(pick_n(1, affinity=affinity([asks("Ge", "2", NODES)]))).policy
+VERSION = "kubernetes-fleet.io/k8s-version"
+
+
+def versioned(**changes: Any) -> Json:
+    """A cluster with a property that is no quantity."""
+    return member("ash", status={"properties": {VERSION: {"value": "v1.30.2"}}}, **changes)
+
+
+def test_a_property_that_is_no_quantity_is_an_error_where_fleet_comes_to_it() -> None:
+    setting = setting_of(pick_n(1, affinity=affinity([asks("Ge", "2", VERSION)])), [versioned()])
     with pytest.raises(SourceError) as caught:
-        matches_required(versioned, policy)
+        schedule(setting)
     assert caught.value.object == "MemberCluster ash"
-    assert caught.value.field == f"status.properties[{NODES}].value"
+    assert caught.value.field == f"status.properties[{VERSION}].value"
 
 
-def sorter(weight: int, order: str, **labels: str) -> Json:
-    term: Json = {"propertySorter": {"name": NODES, "sortOrder": order}}
+@pytest.mark.parametrize(
+    ("terms", "picked"),
+    [
+        ([], 1),
+        ([asks("Ge", "2", VERSION, tier="gold")], 0),
+        ([asks("Ge", "2", NODES), asks("Ge", "2", VERSION, tier="gold")], 0),
+        ([{"labelSelector": {}}, asks("Ge", "2", VERSION)], 1),
+    ],
+    ids=["not asked for", "behind a label", "in no term that is read", "behind a term that holds"],
+)
+def test_a_property_that_fleet_never_reads_is_no_error(terms: list[Json], picked: int) -> None:
+    decision = decided(pick_n(1, affinity=affinity(terms)), [versioned()])
+    assert len(decision.picked) == picked
+
+
+def test_nothing_is_read_where_nothing_is_to_be_picked() -> None:
+    policy = pick_n(1, affinity=affinity(preferences=[sorter(10, "Ascending", VERSION)]))
+    assert decided(policy, [versioned()], [binding("ash")]).picked == ("ash",)
+    with pytest.raises(SourceError):
+        decided(policy, [versioned()])
+
+
+def test_a_sorter_is_read_even_if_it_weighs_nothing() -> None:
+    policy = pick_n(1, affinity=affinity(preferences=[sorter(0, "Ascending", VERSION)]))
+    with pytest.raises(SourceError):
+        schedule(setting_of(policy, [versioned()]))
+
+
+def test_fleet_fails_on_resources_with_a_dash_in_their_name() -> None:
+    name = "resources.kubernetes-fleet.io/total-ephemeral-storage"
+    policy = pick_n(1, affinity=affinity([asks("Ge", "1Gi", name)]))
+    with pytest.raises(SourceError, match="has a dash in its name"):
+        schedule(setting_of(policy, [member("ash")]))
+
+
+def test_a_property_name_may_have_several_slashes() -> None:
+    name = "kubernetes.azure.com/vm-sizes/Standard_D4s_v3/count"
+    policy = pick_n(1, affinity=affinity([asks("Ge", "3", name)]))
+    having = member("ash", status={"properties": {name: {"value": "4"}}})
+    assert decided(policy, [having, member("elm")]).picked == ("ash",)
+
+
+@pytest.mark.parametrize(
+    ("observed", "wanted"),
+    [("9223372036854775808", "9223372036854775807"), ("0.000000001", "0"), ("1e20", "1e19")],
+)
+def test_properties_of_any_size_are_compared_exactly(observed: str, wanted: str) -> None:
+    policy = crp(pick_n(1, affinity=affinity([asks("Gt", wanted, NODES)]))).policy
+    assert matches_required(cluster(status=status(nodes=observed)), policy)
+
+
+def sorter(weight: int, order: str, name: str = NODES, **labels: str) -> Json:
+    term: Json = {"propertySorter": {"name": name, "sortOrder": order}}
     if labels:
         term["labelSelector"] = {"matchLabels": labels}
     return {"weight": weight, "preference": term}
 
 
 def scores(members: list[Json], *preferences: Json) -> list[int]:
-    policy = crp(pick_n(1, affinity=affinity(preferences=preferences))).policy
-    return affinity_scores([MemberCluster.model_validate(each) for each in members], policy)
+    policy = pick_n(1, affinity=affinity(preferences=preferences))
+    return list(setting_of(policy, members).affinity)
 
 
 def counting(*values: str | None) -> list[Json]:
@@ -231,6 +295,22 @@ def test_the_documented_interpolation() -> None:
 def test_halves_are_rounded_away_from_zero() -> None:
     assert scores(counting("0", "1", "2"), sorter(5, "Descending")) == [0, 3, 5]
     assert scores(counting("0", "1", "2"), sorter(-5, "Descending")) == [0, -3, -5]
+
+
+def test_halves_fall_where_the_floats_of_fleet_have_them() -> None:
+    """33 is in the middle of 26 and 40; 33 times 0.1 is a bit beyond it, and so on."""
+    halves = sorter(45, "Ascending")
+    assert scores(counting("26", "33", "40"), halves) == [45, 23, 0]
+    assert scores(counting("2.6", "3.3", "4.0"), halves) == [45, 22, 0]
+    assert scores(counting("2600000u", "3300000u", "4000000u"), halves) == [45, 23, 0]
+
+
+def test_fleet_fails_where_one_amount_in_two_spellings_makes_two_floats() -> None:
+    """3 times 0.1 is above 300 times 0.001, and the first of equals is the extreme."""
+    policy = pick_n(2, affinity=affinity(preferences=[sorter(10, "Ascending")]))
+    with pytest.raises(SourceError, match="in floating point it lies outside"):
+        schedule(setting_of(policy, counting("0.3", "300m", "1")))
+    assert len(schedule(setting_of(policy, counting("300m", "0.3", "1"))).picked) == 2
 
 
 def test_no_value_and_no_difference_score_nothing() -> None:

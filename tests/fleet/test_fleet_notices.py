@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from planner import api
-from tests.fleet.fleet_objects import GPU, agent, binding, member, pick_n, placement, spread
+from tests.fleet.fleet_objects import (
+    GPU,
+    agent,
+    binding,
+    member,
+    pick_n,
+    placement,
+    snapshot,
+    spread,
+)
 from tests.objects import Json, inventory_of
 
 
@@ -46,3 +55,40 @@ def test_constraints_without_effect_are_told() -> None:
     text = "the label region has one value in this fleet, so its constraint has no effect"
     field = "spec.policy.topologySpreadConstraints[0]"
     assert notices(*members, placement(policy)) == {"noDomains": (text, (field,))}
+
+
+def test_a_label_with_one_value_makes_clusters_without_it_the_better_ones() -> None:
+    labelled = [member(name, {"region": "east"}, status=agent()) for name in ("elm", "yew")]
+    members = [member("ash", status=agent()), *labelled]
+    found = api.fleet(inventory_of(*members, placement(pick_n(1, spread("region")))))[0]
+    assert found.picked == ("ash",)
+    assert [each.text for each in found.notices] == [
+        "the label region has one value in this fleet, so its constraint refuses nothing, but "
+        "Fleet prefers 1 cluster without it"
+    ]
+
+
+def test_bindings_without_their_label_are_named() -> None:
+    unlabelled = binding("ash")
+    del unlabelled["metadata"]["labels"]
+    found = notices(member("ash", status=agent()), placement(pick_n(1)), unlabelled)
+    text = "1 binding has no label kubernetes-fleet.io/parent-CRP: Fleet ignores them"
+    assert found == {"noParentLabel": (text, ("crp-ash",))}
+
+
+def test_an_input_without_policy_snapshots_is_told() -> None:
+    bound = binding("ash", schedulingPolicySnapshotName="crp-3")
+    policy = pick_n(1)
+    alone = notices(member("ash", status=agent()), placement(policy), bound)
+    assert alone["noSnapshots"][0].startswith(
+        "the input has no policy snapshots: crp-3, the newest"
+    )
+    stored = snapshot(3, policy)
+    assert notices(member("ash", status=agent()), placement(policy), bound, stored) == {}
+
+
+def test_a_cluster_with_two_bindings_is_told() -> None:
+    twice = binding("ash")
+    twice["metadata"]["name"] = "crp-ash-2"
+    found = notices(member("ash", status=agent()), placement(pick_n(2)), binding("ash"), twice)
+    assert found["severalBindings"][0].startswith("Fleet counts 2 bindings on 1 cluster")

@@ -6,8 +6,7 @@ from itertools import combinations
 
 from hypothesis import given, settings
 
-from planner.fleet.measures import Measures, measure
-from planner.fleet.optimum import find_optimum, most_clusters
+from planner.fleet.optimum import Measures, find_optimum, measure, most_clusters
 from planner.fleet.reach import best_order
 from planner.fleet.schedule import schedule
 from planner.fleet.setting import Setting

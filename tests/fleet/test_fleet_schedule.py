@@ -6,13 +6,17 @@ from typing import Any
 
 import pytest
 
-from planner.fleet.schedule import Candidate, Picks, schedule
+from planner.fleet.rounds import Candidate
+from planner.fleet.schedule import Picks, schedule
 from planner.fleet.setting import Setting
+from planner.sources.errors import SourceError
 from tests.fleet.fleet_objects import (
     DOCUMENTED,
     affinity,
+    agent,
     binding,
     by_region,
+    decided,
     member,
     pick_n,
     preferred,
@@ -20,7 +24,7 @@ from tests.fleet.fleet_objects import (
     setting_of,
     spread,
 )
-from tests.objects import Json
+from tests.objects import Json, merged
 
 REGION = pick_n(2, spread("region"))
 
@@ -312,3 +316,60 @@ def test_pick_fixed_says_which_names_are_unknown_or_not_eligible() -> None:
 def test_pick_fixed_gives_up_clusters_that_are_no_longer_named() -> None:
     picks = schedule(setting_of(fixed("ash"), [member("ash"), member("elm")], [binding("elm")]))
     assert dropped(picks) == {"elm": "newPolicy"}
+
+
+def test_pick_fixed_counts_the_eligible_clusters_and_keeps_the_others() -> None:
+    silent = member("ash", status=agent(joined="False"))
+    members = [silent, member("elm"), member("yew")]
+    found = decided(fixed("ash", "elm"), members, [binding("ash")])
+    assert found.picked == ("ash", "elm")
+    assert found.condition is not None
+    assert "found 1 cluster(s) instead" in found.condition.message
+
+
+def test_pick_fixed_without_names_does_nothing() -> None:
+    found = decided(fixed(), [member("ash")])
+    assert (found.picked, found.condition) == ((), None)
+
+
+def again(given: Json, suffix: str = "2", **spec: Any) -> Json:
+    """Another binding of the same cluster."""
+    name = f"{given['metadata']['name']}-{suffix}"
+    return merged(given, {"metadata": {"name": name}, "spec": spec})
+
+
+def test_fleet_counts_bindings_not_clusters() -> None:
+    members = [member("ash"), member("elm"), member("yew")]
+    picks = schedule(setting_of(pick_n(2), members, [binding("ash"), again(binding("ash"))]))
+    assert (len(picks.picked), picks.found) == (1, 2)
+
+
+def test_a_round_that_revives_two_bindings_is_the_last() -> None:
+    members = by_region(ash="east", elm="west", oak="north", yew="south")
+    unscheduled = again(older("ash"), state="Unscheduled")
+    noted = {"kubernetes-fleet.io/previous-binding-state": "Bound"}
+    unscheduled["metadata"]["annotations"] = noted
+    policy = pick_n(4, spread("region", 4))
+    bindings = [older("ash"), unscheduled, newer("elm")]
+    picks = schedule(setting_of(policy, members, bindings))
+    assert [len(each.picked) for each in picks.rounds] == [1]
+    found = decided(policy, members, bindings)
+    assert found.narrative[0].startswith("In round 1 Fleet revives several bindings of ash.")
+
+
+def test_fleet_fails_to_revive_a_binding_that_does_not_say_what_it_was() -> None:
+    bindings = [binding("ash", "Unscheduled")]
+    with pytest.raises(SourceError, match="does not say what it was before"):
+        schedule(setting_of(pick_n(1), [member("ash")], bindings))
+    assert picked(setting_of(pick_n(1), [member("ash"), member("yew")], bindings)) == ("yew",)
+
+
+@pytest.mark.parametrize("policy", [pick_n(2), {"placementType": "PickAll"}, fixed("a.b")])
+def test_fleet_fails_to_bind_a_cluster_with_a_dot_in_its_name(policy: Json) -> None:
+    with pytest.raises(SourceError, match=r"can't make a binding for cluster a\.b"):
+        schedule(setting_of(policy, [member("a.b"), member("yew")]))
+
+
+def test_a_dot_beyond_what_a_binding_s_name_takes_is_no_matter() -> None:
+    name = f"{'a' * 27}.b"
+    assert picked(setting_of(pick_n(1), [member(name)])) == (name,)

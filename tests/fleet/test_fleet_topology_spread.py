@@ -6,11 +6,12 @@ from itertools import product
 
 import pytest
 
-from planner.fleet.bounds import least_skew_alone, most_alone
 from planner.fleet.topology_spread import (
     OUTSIDE,
     Topology,
     kube_scheduler_accepts,
+    least_skew_alone,
+    most_alone,
     one_more,
     skew,
     topologies,

@@ -119,6 +119,26 @@ def test_the_same_placement_twice_counts_once_with_a_notice() -> None:
             "is not a DNS subdomain",
         ),
         (
+            {"placementType": "PickFixed", "clusterNames": ["a" * 64]},
+            "spec.policy.clusterNames[0]",
+            "has 64 characters; Fleet allows at most 63",
+        ),
+        (
+            {"placementType": "PickFixed", "affinity": {}},
+            "spec.policy.affinity",
+            "affinity is for PickAll and PickN only",
+        ),
+        (
+            {"placementType": "PickFixed", "tolerations": []},
+            "spec.policy.tolerations",
+            "tolerations is for PickAll and PickN only",
+        ),
+        (
+            pick_n(1, tolerations=[{"key": "gpu"}, {"key": "gpu", "operator": "Equal"}]),
+            "spec.policy.tolerations[1]",
+            "the toleration is given a second time",
+        ),
+        (
             {"placementType": "PickFixed", "tolerations": [{"operator": "Exists"}]},
             "spec.policy.tolerations",
             "tolerations is for PickAll and PickN only",
@@ -137,11 +157,6 @@ def test_the_same_placement_twice_counts_once_with_a_notice() -> None:
             pick_n(1, {"maxSkew": 1}),
             "spec.policy.topologySpreadConstraints[0].topologyKey",
             "the field is required",
-        ),
-        (
-            pick_n(1, spread("a b")),
-            "spec.policy.topologySpreadConstraints[0].topologyKey",
-            "is not a label key",
         ),
         (
             pick_n(1, tolerations=[{"key": "gpu", "effect": "NoExecute"}]),
@@ -167,6 +182,11 @@ def test_the_same_placement_twice_counts_once_with_a_notice() -> None:
             properties(values=["many"]),
             f"{REQUIRED}.propertySelector.matchExpressions[0].values[0]",
             '"many" is not a quantity',
+        ),
+        (
+            properties(name="example.com/a b/c"),
+            f"{REQUIRED}.propertySelector.matchExpressions[0].name",
+            "is not a label key",
         ),
         (
             properties(name="resources.kubernetes-fleet.io/spare-cpu"),
@@ -211,6 +231,32 @@ def test_what_fleet_refuses_is_refused_with_its_field(
     assert message in found.message
 
 
+@pytest.mark.parametrize(
+    ("spec", "field"),
+    [
+        ({"strategy": {"type": "AtOnce"}}, "spec.strategy.type"),
+        (
+            {"strategy": {"type": "External", "rollingUpdate": {}}},
+            "spec.strategy.rollingUpdate",
+        ),
+        (
+            {"strategy": {"rollingUpdate": {"maxSurge": "many"}}},
+            "spec.strategy.rollingUpdate.maxSurge",
+        ),
+        (
+            {"strategy": {"rollingUpdate": {"unavailablePeriodSeconds": -1}}},
+            "spec.strategy.rollingUpdate.unavailablePeriodSeconds",
+        ),
+        (
+            {"strategy": {"applyStrategy": {"serverSideApplyConfig": {"force": True}}}},
+            "spec.strategy.applyStrategy.serverSideApplyConfig",
+        ),
+    ],
+)
+def test_strategies_that_fleet_refuses_are_refused(spec: Json, field: str) -> None:
+    assert refusal(placement(pick_n(1), spec=spec)).field == field
+
+
 def test_a_taint_with_another_effect_is_refused() -> None:
     found = refusal(member("ash", spec={"taints": [{"key": "gpu", "effect": "NoExecute"}]}))
     assert (found.object, found.field) == ("MemberCluster ash", "spec.taints[0].effect")
@@ -220,3 +266,54 @@ def test_a_binding_needs_its_cluster() -> None:
     broken = binding("ash")
     del broken["spec"]["targetCluster"]
     assert refusal(broken).field == "spec.targetCluster"
+
+
+def asked(*requirements: tuple[str, str]) -> Json:
+    """A policy that compares one property with several values."""
+    name = "kubernetes-fleet.io/node-count"
+    expressions = [{"name": name, "operator": op, "values": [value]} for op, value in requirements]
+    return placement(required(propertySelector={"matchExpressions": expressions}))
+
+
+@pytest.mark.parametrize(
+    "requirements",
+    [
+        [("Gt", "5"), ("Lt", "3")],
+        [("Gt", "3"), ("Le", "3")],
+        [("Eq", "5"), ("Eq", "3")],
+        [("Ne", "5"), ("Eq", "5000m")],
+        [("Ge", "6"), ("Eq", "5")],
+    ],
+)
+def test_requirements_that_exclude_each_other_are_refused(
+    requirements: list[tuple[str, str]],
+) -> None:
+    found = refusal(asked(*requirements))
+    assert found.field == f"{REQUIRED}.propertySelector.matchExpressions[1]"
+    assert "exclude each other, so no cluster can match" in found.message
+
+
+@pytest.mark.parametrize(
+    "requirements", [[("Ge", "3"), ("Le", "3")], [("Gt", "3"), ("Lt", "5"), ("Ne", "4")]]
+)
+def test_requirements_that_leave_a_value_are_accepted(requirements: list[tuple[str, str]]) -> None:
+    assert inventory_of(asked(*requirements)).cluster_placements
+
+
+@pytest.mark.parametrize("name", ["count", "example.com/a/b", "Example_Com/a", "a/b/c/d"])
+def test_property_names_are_those_of_the_webhook(name: str) -> None:
+    assert inventory_of(placement(properties(name=name))).cluster_placements
+
+
+def test_a_topology_key_may_be_any_text() -> None:
+    assert inventory_of(placement(pick_n(1, spread("a b")))).cluster_placements
+
+
+def test_a_placement_s_name_must_fit_a_label() -> None:
+    assert refusal(placement(pick_n(1), "a" * 64)).field == "metadata.name"
+
+
+def test_a_policy_hash_is_base64() -> None:
+    kind = {"kind": "ClusterSchedulingPolicySnapshot"}
+    found = refusal(merged(placement(), {**kind, "spec": {"policyHash": "?"}}))
+    assert found.field == "spec.policyHash"

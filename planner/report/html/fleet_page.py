@@ -153,7 +153,7 @@ class _Decision:
             yield TableSection("Not eligible, and why", "", ("Cluster", "Fleet's reasons"), reasons)
         if decision.optimal is not None:
             yield self._optimum()
-        if decision.verdict != "fulfilled":
+        if decision.verdict != "fulfilled" and decision.condition is not None:
             yield TextSection("What Fleet says", (decision.condition.message,))
 
     def _nodes(self, names: Sequence[str]) -> tuple[int, ...]:

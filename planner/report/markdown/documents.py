@@ -187,8 +187,9 @@ def fleet_parts(
     if graph is not None:
         yield Fold("The fleet, with what is picked", (Diagram(graph),))
     if document.verdict != "fulfilled":
-        said = (Paragraph(document.condition.message), *fleet_table.proof_blocks(document))
-        yield Fold("What Fleet says, and what is proven", said)
+        said = [Paragraph(document.condition.message)] if document.condition else []
+        proven = fleet_table.proof_blocks(document)
+        yield Fold("What Fleet says, and what is proven", (*said, *proven))
     yield from notice_blocks(document.notices, wide=False)
 
 

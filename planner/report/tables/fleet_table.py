@@ -72,7 +72,8 @@ def _decision(document: FleetDecision, *, wide: bool) -> Iterator[Block]:
     yield from _repairs(document, wide=wide)
     if document.verdict != "fulfilled":
         yield GAP
-        yield Paragraph(f"Fleet says: {document.condition.message}.", "dim", indent=2)
+        if document.condition is not None:
+            yield Paragraph(f"Fleet says: {document.condition.message}.", "dim", indent=2)
         yield from proof_blocks(document)
     if document.notices:
         yield GAP
