@@ -138,25 +138,35 @@ class Movability:
         self._policy = policy
         self._trusted = frozenset(kind.lower() for kind in policy.owners)
         self._away = frozenset(i for i, node in enumerate(cluster.nodes) if not answers(node))
+        self._group_of: list[int] = cluster.group_of.tolist()
+        self._node_of: list[int] = cluster.node_of.tolist()
+        self._told: dict[tuple[object, ...], Stay | None] = {}
+        """By what pods of a group may differ in; members of StatefulSets differ in their number."""
 
     def why(self, pod: int) -> Stay | None:
         """Why a running pod stays, or None if it may move."""
+        found = self._cluster.pods[pod]
+        if found.owner is not None and found.owner.kind == "StatefulSet":
+            return self._asked(pod)
+        group, away = self._group_of[pod], self._node_of[pod] in self._away
+        key = (group, id(found.annotations), found.terminating, found.ready, away)
+        if key not in self._told:
+            self._told[key] = self._asked(pod)
+        return self._told[key]
+
+    def _asked(self, pod: int) -> Stay | None:
         found = self._cluster.pods[pod]
         stays = immovable(found, self._policy)
         if stays is not None:
             return Stay(stays, WHY[stays])
         if found.spec.scheduler_name != DEFAULT_SCHEDULER:
             return Stay("otherScheduler", f"its scheduler is {found.spec.scheduler_name}")
-        if int(self._cluster.node_of[pod]) in self._away:
+        if self._node_of[pod] in self._away:
             return Stay("nodeNotReady", WHY["nodeNotReady"])
         return self._not_replaced(pod) or self._refused(pod)
 
-    def assumed(self, pod: int) -> bool:
-        """Whether the pod is taken to come back although its controller is not in the input."""
-        return self.replacements.of(pod).fate == "assumed"
-
     @cached_property
-    def replacements(self) -> Replacements:
+    def _replacements(self) -> Replacements:
         """What controllers make of evicted pods."""
         return Replacements(self._cluster)
 
@@ -173,7 +183,7 @@ class Movability:
             return Stay("unknownOwner", f"{text} (--allow-owner {owner.kind})")
         if owner.kind == "Job" and not self._policy.jobs:
             return Stay("job", WHY["job"])
-        comes = self.replacements.of(pod)
+        comes = self._replacements.of(pod)
         if comes.fate in ("equal", "assumed"):
             return None
         return Stay("notReplaced", comes.reason)

@@ -9,7 +9,7 @@ does is in `jobs`. Where the input lacks the controller, the pod is assumed to c
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -70,7 +70,6 @@ class Replacements:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._controllers = cluster.owners.controllers
-        self._told: dict[tuple[object, ...], Replacement] = {}
 
     def of(self, pod: int) -> Replacement:
         """What the pod's controller does once the pod is gone."""
@@ -86,14 +85,12 @@ class Replacements:
         controller = self._controllers.get(ref)
         match controller:
             case ReplicaSet() | ReplicationController():
-                return self._once(ref, found, lambda: self._replicated(ref, controller, found))
+                return self._replicated(ref, controller, found)
             case StatefulSet():
                 return self._stateful(ref, controller, pod)
             case Job():
                 mine = [self._cluster.pods[each] for each in self._pods_of[ref]]
-                return self._once(
-                    ref, found, lambda: Replacement(*job_replacement(controller, mine))
-                )
+                return Replacement(*job_replacement(controller, mine))
             case _:
                 return self._without_controller(found)
 
@@ -219,13 +216,6 @@ class Replacements:
         if found is not None and found.metadata.deletion_timestamp is not None:
             return Replacement("none", f"{top.short} is being deleted")
         return ASSUMED
-
-    def _once(self, ref: WorkloadRef, pod: Pod, ask: Callable[[], Replacement]) -> Replacement:
-        """Pods that share spec and labels are told apart by nothing else."""
-        key = (ref, id(pod.spec), id(pod.labels))
-        if key not in self._told:
-            self._told[key] = ask()
-        return self._told[key]
 
 
 def ordinal_of(name: str) -> int | None:
