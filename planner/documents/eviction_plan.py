@@ -207,6 +207,14 @@ def _notices(found: Suggestion, compared: Sequence[Baseline]) -> Iterator[Notice
     yield from found.given.notices
     evicted = (pod for wave in found.tried.waves for pod in wave.evictions)
     yield from assumed_to_return(found.start, evicted)
+    pods = found.aim.real.pods
+    driven_off = {pods[pod].key for run in found.tried.runs for pod in run.preempted}
+    if driven_off:
+        yield Notice(
+            code="preempts",
+            text="replacements that find no room may drive off pods of lower priority",
+            objects=tuple(sorted(driven_off)),
+        )
     if found.outcome.waves.beyond:
         yield Notice(
             code="budgetTooTight",

@@ -42,7 +42,10 @@ class Replanning:
             now = _at(real, node_of)
             trial = Trial(now, attempts.profile, attempts.allowances, waves[0].evictions)
             drawn = seed * 1_009 + number if seed else 0
-            node_of = trial.run(waves[:1], Manner(drawn, terminating=seed % 2 == 1)).node_of
+            run = trial.run(waves[:1], Manner(drawn, terminating=seed % 2 == 1))
+            if run.preempted:
+                return False
+            node_of = run.node_of
         return attempts.reached(node_of)
 
     def _next_waves(self, node_of: IntArray) -> tuple[WavePlan, ...]:

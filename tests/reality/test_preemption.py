@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from planner.disruption.budgets import allowances
 from planner.replay.trial import Manner, Trial, WavePlan
+from planner.report.tables import evict_table
+from planner.report.text.blocks import plain_text
 from planner.scheduler.profile import default_profile
-from tests.reality.dumps import dump, evictions
+from tests.reality.dumps import dump, evicted, evictions
 
 
 def test_an_evicted_web_takes_the_only_node_of_a_pod_whose_budget_allows_nothing() -> None:
@@ -23,3 +25,14 @@ def test_evict_keeps_its_replacements_from_driving_the_victim_off() -> None:
     assert "nb2" in plan.waves[0].cordon
     assert all(wave.cordon == ("nb2",) for wave in plan.waves)
     assert (plan.after.excess, plan.after.pending) == (0, 0)
+
+
+def test_a_plan_that_can_only_end_in_preemption_is_not_recommended() -> None:
+    """batch may take the node that web needs, and then web drives the victim off."""
+    plan = evictions(dump("preempt-while-waiting"))
+    assert len(evicted(plan)) == 2
+    assert not plan.converges
+    (notice,) = (notice for notice in plan.notices if notice.code == "preempts")
+    assert notice.objects == ("default/victim-abc123-p0",)
+    text = " ".join(plain_text(evict_table.blocks(plan, wide=False)).split())
+    assert "Carry none of it out." in text

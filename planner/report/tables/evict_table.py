@@ -69,9 +69,10 @@ def headline(document: EvictionPlan) -> str:
 
 
 def _then(document: EvictionPlan) -> str:
-    if document.options.goals != ("spread",):
+    before, after = document.before.excess, document.after.excess
+    if document.options.goals != ("spread",) or after > before:
         return "places them anew"
-    return "repairs part of the spread" if document.after.excess else "repairs the spread"
+    return "repairs part of the spread" if after else "repairs the spread"
 
 
 def certainty(document: EvictionPlan) -> Iterator[Block]:
@@ -96,7 +97,10 @@ def certainty(document: EvictionPlan) -> Iterator[Block]:
     if seen.replanned is not None:
         again = f"{seen.replanned} of {seen.replanned_of}"
         text += f"; with a new plan after every wave {again} end well"
-    yield Paragraph(f"{_counts(document)} {text}. Run wave 1 and plan again (--wave 1).", "yellow")
+    then = "Run wave 1 and plan again (--wave 1)."
+    if seen.replanned == 0:
+        then = "Carry none of it out."
+    yield Paragraph(f"{_counts(document)} {text}. {then}", "yellow")
 
 
 def _fewest(document: EvictionPlan) -> str:
