@@ -17,7 +17,7 @@ import numpy as np
 
 from planner.cluster import GONE, PENDING, Cluster
 from planner.cluster.owners import WorkloadRef
-from planner_models.policy import PodDisruptionBudget, scaled
+from planner_models.policy import PodDisruptionBudget, PodDisruptionBudgetStatus, scaled
 
 WITHOUT_SCALE = frozenset(("DaemonSet", "Job", "Node"))
 """Owners that have no number of replicas which the disruption controller could read."""
@@ -61,6 +61,18 @@ def budget_statuses(cluster: Cluster, *, trust_status: bool = True) -> tuple[Bud
     counts = PodCounts(cluster)
     budgets = sorted(cluster.budgets, key=lambda each: (each.namespace, each.name))
     return tuple(_status(cluster, budget, counts, trust_status) for budget in budgets)
+
+
+def recounted(cluster: Cluster, pods: Iterable[int]) -> tuple[PodDisruptionBudget, ...]:
+    """The budgets, of which those over any of these pods forget what was counted before."""
+    groups = np.unique(cluster.group_of[list(pods)])
+    found: list[PodDisruptionBudget] = []
+    for budget in cluster.budgets:
+        over = cluster.group_index.matching(budget.spec.selector, (budget.namespace,))
+        touched = bool(np.isin(groups, over).any())
+        status = PodDisruptionBudgetStatus.defaults()
+        found.append(budget.replace(status=status) if touched else budget)
+    return tuple(found)
 
 
 def _status(

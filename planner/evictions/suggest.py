@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 
 from planner.cluster import PENDING, Cluster
+from planner.disruption.budget_status import recounted
 from planner.disruption.budgets import allowances
 from planner.disruption.node_lifecycle import with_condition_taints
 from planner.evictions.attempts import USUAL_SEEDS, Attempts, Target, Tried
@@ -66,7 +67,8 @@ def settled(cluster: Cluster, profile: Profile) -> Cluster:
         for pod in moved
         if run.node_of[pod] >= 0
     }
-    return cluster.with_pods(started).with_placement({p: int(run.node_of[p]) for p in moved})
+    now = cluster.with_pods(started).with_placement({p: int(run.node_of[p]) for p in moved})
+    return replace(now, budgets=recounted(now, moved))
 
 
 def tried_seeds(options: EvictOptions, cluster: Cluster, waves: Sequence[WavePlan]) -> int:

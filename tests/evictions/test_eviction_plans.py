@@ -69,6 +69,15 @@ def evicted(suggestion: Suggestion) -> list[str]:
     return sorted(pods[p].name for wave in suggestion.tried.waves for p in wave.evictions)
 
 
+def test_a_budget_is_counted_anew_when_a_waiting_pod_has_found_its_node() -> None:
+    """The dump was taken while w4 waited: nothing was allowed then, one pod is by now."""
+    counted = budget(maxUnavailable=1)
+    counted["status"] = {"disruptionsAllowed": 0, "currentHealthy": 4, "desiredHealthy": 4}
+    suggestion = found(uneven(web("w4"), counted))
+    assert len(evicted(suggestion)) == 1
+    assert suggestion.tried.converges
+
+
 def test_a_zone_that_came_back_needs_12_evictions_in_4_waves_and_they_converge() -> None:
     plan = evict(example("zone-outage"), EvictOptions(seeds=100))
     assert (len(plan.evictions), len(plan.waves)) == (12, 4)
