@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
+from planner.sources.options import DEFAULTS, ReadOptions
+
 if TYPE_CHECKING:
     from planner.cluster import Cluster
     from planner.evictions.suggestion import EvictOptions
@@ -20,12 +22,14 @@ if TYPE_CHECKING:
     from planner_models.simulation import Simulation
 
 
-def load(paths: Sequence[str], stdin: BinaryIO | None = None) -> Cluster:
+def load(
+    paths: Sequence[str], stdin: BinaryIO | None = None, options: ReadOptions = DEFAULTS
+) -> Cluster:
     """A cluster from files, directories and standard input (`-`)."""
     from planner.cluster import build_cluster
     from planner.sources.load import load_paths
 
-    return build_cluster(load_paths(paths, stdin))
+    return build_cluster(load_paths(paths, stdin, options))
 
 
 def simulate(
@@ -75,11 +79,13 @@ def evict(
     return make_eviction_plan(cluster, chosen, judged, policies=policies, progress=progress)
 
 
-def load_fleet(paths: Sequence[str], stdin: BinaryIO | None = None) -> Inventory:
+def load_fleet(
+    paths: Sequence[str], stdin: BinaryIO | None = None, options: ReadOptions = DEFAULTS
+) -> Inventory:
     """Member clusters, placements and bindings from files, directories and standard input."""
     from planner.sources.load import load_paths
 
-    return load_paths(paths, stdin)
+    return load_paths(paths, stdin, options)
 
 
 def fleet(

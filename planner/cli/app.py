@@ -83,6 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(arguments, session)
     except SourceError as error:
         return report_source_error(error)
+    except MemoryError:
+        help_text = "--max-input SIZE makes planner stop before it reads too much"
+        return report_source_error(SourceError("there is not enough memory", help=help_text))
     except (UsageError, typer.TyperException) as error:
         return report_usage(error)
     except (KeyboardInterrupt, typer.Abort):

@@ -10,16 +10,20 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import typer
 
 from planner.report.text.blocks import visible
 from planner.solver.interrupts import INTERRUPTED
 from planner.sources.errors import SourceError
+from planner.sources.options import SKIPPED
+
+if TYPE_CHECKING:
+    from planner_models.notice import Notice
 
 FAILURE = 1
 USAGE = 2
@@ -55,6 +59,13 @@ def report_usage(error: UsageError | typer.TyperException) -> int:
     told = SourceError(message[:1].lower() + message[1:], help=f"{command} --help")
     _tell(told.render())
     return error.exit_code
+
+
+def warn_of_skipped(notices: Iterable[Notice]) -> None:
+    """Everything that `--skip-invalid` left out, a line each; not all results show notices."""
+    for notice in notices:
+        if notice.code == SKIPPED:
+            _tell("\n".join(f"warning: left out: {name}" for name in notice.objects))
 
 
 def report_interrupt() -> int:

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planner.cli.errors import UsageError, quiet_when_nobody_reads
-from planner.cli.input import input_paths, require_nodes
+from planner.cli.input import input_paths, read_cluster, require_nodes
 from planner.cli.options import (
+    MAX_INPUT_TEXT,
     AllowJobs,
     AllowOwners,
     Example,
     Filenames,
+    MaxInput,
     PlanFormat,
     ReportFile,
+    SkipInvalid,
     Verbose,
 )
-from planner.cli.session import Session
 from planner.cli.simulate import IgnoredPlugins, SchedulerConfig
 from planner.cli.solve import MaxUnavailable, default_profile_of
 from planner.report.text.formats import Output, PlanOutput
@@ -125,6 +127,8 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
     context: typer.Context,
     filenames: Filenames = None,
     example: Example = None,
+    skip_invalid: SkipInvalid = False,
+    max_input: MaxInput = MAX_INPUT_TEXT,
     goals: For = None,
     seeds: Seeds = None,
     max_evictions: Total = None,
@@ -159,19 +163,14 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
     if not 0 < time_limit < float("inf"):
         raise UsageError(f"--time-limit is {time_limit:g}; it must be above 0")
     from planner.cli.scheduler_config import read_filtering_profiles
-    from planner.cluster import build_cluster
     from planner.descheduler.strategies.limits import Limits
     from planner.disruption.movability import MovePolicy
     from planner.evictions.protection import Protection
     from planner.evictions.suggestion import EvictOptions
     from planner.report.emit import Origin
-    from planner.sources.load import load_paths
 
-    session = context.obj if isinstance(context.obj, Session) else Session()
     paths = input_paths(context.command_path, filenames, example, sys.stdin.isatty())
-    inventory = load_paths(paths)
-    cluster = build_cluster(inventory)
-    session.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
+    inventory, cluster = read_cluster(context, paths)
     require_nodes(cluster)
     profiles = read_filtering_profiles(inventory, scheduler_config, ignored or [])
     profile = default_profile_of(profiles)

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planner.cli.errors import UsageError, quiet_when_nobody_reads
-from planner.cli.input import input_paths, require_nodes
+from planner.cli.input import input_paths, read_cluster, require_nodes
 from planner.cli.options import (
+    MAX_INPUT_TEXT,
     AllowJobs,
     AllowOwners,
     Example,
     Filenames,
+    MaxInput,
     OutputFormat,
     ReportFile,
+    SkipInvalid,
     Verbose,
 )
-from planner.cli.session import Session
 from planner.cli.simulate import IgnoredPlugins, Namespace, SchedulerConfig
 from planner.report.text.formats import Output
 
@@ -79,6 +81,8 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
     targets: Targets = None,
     filenames: Filenames = None,
     example: Example = None,
+    skip_invalid: SkipInvalid = False,
+    max_input: MaxInput = MAX_INPUT_TEXT,
     namespace: Namespace = None,
     all_pending: AllPending = False,
     allow_bare_pods: BarePods = False,
@@ -118,20 +122,15 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
     paths = input_paths(context.command_path, filenames, example, sys.stdin.isatty())
     from planner.cli.scheduler_config import read_filtering_profiles
     from planner.cli.targets import find_pods
-    from planner.cluster import build_cluster
     from planner.disruption.movability import MovePolicy
     from planner.explain.diagnose import ExplainOptions
     from planner.explain.many import explain_pods, explain_workloads
     from planner.explain.room.rearrange import Limits
     from planner.report.emit import Origin, emit
     from planner.report.tables import explain_table
-    from planner.sources.load import load_paths
 
     costs = _costs(cost or ())
-    inventory = load_paths(paths)
-    cluster = build_cluster(inventory)
-    if isinstance(context.obj, Session):
-        context.obj.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
+    inventory, cluster = read_cluster(context, paths)
     require_nodes(cluster)
     profiles = read_filtering_profiles(inventory, scheduler_config, ignored or ())
     policy = MovePolicy(

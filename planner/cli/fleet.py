@@ -7,10 +7,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.errors import UsageError, quiet_when_nobody_reads
+from planner.cli.errors import UsageError, quiet_when_nobody_reads, warn_of_skipped
 from planner.cli.input import input_paths
-from planner.cli.options import Example, Filenames, OutputFormat, ReportFile, Verbose
-from planner.cli.session import Session
+from planner.cli.options import (
+    MAX_INPUT_TEXT,
+    Example,
+    Filenames,
+    MaxInput,
+    OutputFormat,
+    ReportFile,
+    SkipInvalid,
+    Verbose,
+)
+from planner.cli.session import session_of
 from planner.report.text.formats import Output
 
 if TYPE_CHECKING:
@@ -52,6 +61,8 @@ def fleet(  # noqa: PLR0913, PLR0917 - the options of the command
     targets: Targets = None,
     filenames: Filenames = None,
     example: Example = None,
+    skip_invalid: SkipInvalid = False,
+    max_input: MaxInput = MAX_INPUT_TEXT,
     namespace: Namespace = None,
     now: Now = None,
     time_limit: TimeLimit = 60.0,
@@ -79,8 +90,9 @@ def fleet(  # noqa: PLR0913, PLR0917 - the options of the command
     from planner_models.fleet_decision import FleetDecisionList
 
     at = _seconds(now)
-    inventory = api.load_fleet(paths)
-    session = context.obj if isinstance(context.obj, Session) else Session()
+    session = session_of(context)
+    inventory = api.load_fleet(paths, options=session.reading)
+    warn_of_skipped(inventory.notices)
     session.tell(f"read {len(inventory.member_clusters)} member clusters")
     require_fleet(inventory)
     chosen = find_placements(inventory, targets or (), namespace)

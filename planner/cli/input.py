@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import typer
 
-from planner.cli.errors import UsageError
-from planner.cli.session import Session
+from planner.cli.errors import UsageError, warn_of_skipped
+from planner.cli.session import session_of
 from planner.sources.errors import SourceError
 from planner.sources.example import example_file
 
 if TYPE_CHECKING:
     from planner.cluster import Cluster
+    from planner.sources.inventory import Inventory
 
 STDIN = "-"
 
 
-def read_cluster(
-    context: typer.Context, filenames: Sequence[str] | None, example: str | None
-) -> Cluster:
-    """The cluster in the files and the example; without either, what is piped into planner."""
-    paths = input_paths(context.command_path, filenames, example, sys.stdin.isatty())
-    from planner.api import load
+def read_cluster(context: typer.Context, paths: Sequence[str]) -> tuple[Inventory, Cluster]:
+    """The objects in some paths, and the cluster that they are."""
+    from planner.cluster import build_cluster
+    from planner.sources.load import load_paths
 
-    cluster = load(paths)
-    if isinstance(context.obj, Session):
-        context.obj.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
-    return cluster
+    session = session_of(context)
+    inventory = load_paths(paths, options=session.reading)
+    warn_of_skipped(inventory.notices)
+    cluster = build_cluster(inventory)
+    session.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
+    return inventory, cluster
 
 
 def input_paths(

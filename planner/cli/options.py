@@ -6,10 +6,12 @@ Only names are known here; what they stand for is imported when a command needs 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Annotated, TypeAlias
 
 import typer
 
+from planner.cli.errors import UsageError
 from planner.cli.session import Session
 from planner.examples import examples, fleets
 from planner.report.text.files import check_writable
@@ -40,6 +42,34 @@ def _remember_verbose(context: typer.Context, value: bool) -> bool:
     return value
 
 
+def _remember_skip_invalid(context: typer.Context, value: bool) -> bool:
+    if isinstance(context.obj, Session):
+        context.obj.reading = replace(context.obj.reading, skip_invalid=value)
+    return value
+
+
+def _remember_max_input(context: typer.Context, value: str) -> str:
+    if isinstance(context.obj, Session) and value != MAX_INPUT_TEXT:
+        size = _size(value)
+        if size < 1:
+            raise UsageError(
+                f'--max-input "{value}": SIZE is a number of bytes above 0',
+                help=f"such as {MAX_INPUT_TEXT}, which is the default, 500M or 2e9",
+            )
+        context.obj.reading = replace(context.obj.reading, max_input=size)
+    return value
+
+
+def _size(text: str) -> int:
+    """Whole bytes of a quantity; 0 for what is none."""
+    from planner_models.quantity import parse_quantity, whole_value
+
+    try:
+        return whole_value(parse_quantity(text))
+    except ValueError:
+        return 0
+
+
 def _check_report(value: str | None) -> str | None:
     """Before anything is read and planned for minutes."""
     if value is not None:
@@ -58,6 +88,28 @@ Filenames: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+
+SkipInvalid: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--skip-invalid",
+        help="Go on without objects that can't be used; a notice names each of them.",
+        callback=_remember_skip_invalid,
+        show_default=False,
+    ),
+]
+
+MaxInput: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--max-input",
+        metavar="SIZE",
+        help="The most text to read from one file, unpacked; more is an error.",
+        callback=_remember_max_input,
+    ),
+]
+MAX_INPUT_TEXT = "16Gi"
+"""As text what planner.sources.options.MAX_INPUT is as a number."""
 
 Example: TypeAlias = Annotated[
     str | None,

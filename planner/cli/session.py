@@ -6,12 +6,17 @@ import sys
 import time
 from dataclasses import dataclass, field
 
+import typer
+
+from planner.sources.options import DEFAULTS, ReadOptions
+
 
 @dataclass
 class Session:
-    """The state of one run: whether to say more, and since when it runs."""
+    """The state of one run: whether to say more, how to read input, and since when it runs."""
 
     verbose: bool = False
+    reading: ReadOptions = DEFAULTS
     started: float = field(default_factory=time.perf_counter)
 
     def tell(self, text: str) -> None:
@@ -19,3 +24,8 @@ class Session:
         if self.verbose:
             seconds = time.perf_counter() - self.started
             sys.stderr.write(f"{text} ({seconds:.2f} s)\n")
+
+
+def session_of(context: typer.Context) -> Session:
+    """The session of a command; a new one for who calls the command without."""
+    return context.obj if isinstance(context.obj, Session) else Session()

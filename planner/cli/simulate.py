@@ -8,14 +8,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.errors import quiet_when_nobody_reads
-from planner.cli.input import input_paths, require_nodes
-from planner.cli.options import Example, Filenames, OutputFormat, ReportFile, Verbose
-from planner.cli.session import Session
+from planner.cli.errors import quiet_when_nobody_reads, warn_of_skipped
+from planner.cli.input import input_paths, read_cluster, require_nodes
+from planner.cli.options import (
+    MAX_INPUT_TEXT,
+    Example,
+    Filenames,
+    MaxInput,
+    OutputFormat,
+    ReportFile,
+    SkipInvalid,
+    Verbose,
+)
+from planner.cli.session import session_of
 from planner.report.text.formats import Output
 
 if TYPE_CHECKING:
     from planner.cluster import Cluster
+    from planner.sources.read import Document
 
 NEGATIVE = 3
 DETAILED = (Output.JSON, Output.YAML, Output.WIDE)
@@ -113,6 +123,8 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of the command
     targets: Targets = None,
     filenames: Filenames = None,
     example: Example = None,
+    skip_invalid: SkipInvalid = False,
+    max_input: MaxInput = MAX_INPUT_TEXT,
     namespace: Namespace = None,
     seed: Seed = 0,
     ties: WhichTies = Ties.SOME,
@@ -132,7 +144,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of the command
     Exit code 3 if a pod stays unschedulable.
 
     \b
-    kubectl get nodes,pods,deploy,rs,sts,svc -A -o json | planner simulate
+    planner simulate -f cluster.json
     planner simulate -f cluster.json -f scaled.yaml -o wide
     planner simulate --example docs-conflicting-constraints pod/mypod
     """
@@ -143,15 +155,19 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of the command
     from planner.report.cluster_file import write_cluster
     from planner.report.emit import Origin, emit
     from planner.report.tables import simulation_table
-    from planner.sources.load import load_documents, load_paths
-    from planner.sources.read import read_paths
+    from planner.sources.load import load_documents
+    from planner.sources.read import RawDocument, read_paths
 
     paths = input_paths(context.command_path, filenames, example, sys.stdin.isatty())
-    documents = list(read_paths(paths, sys.stdin.buffer)) if out is not None else []
-    inventory = load_documents(documents) if documents else load_paths(paths)
-    cluster = build_cluster(inventory)
-    session = context.obj if isinstance(context.obj, Session) else Session()
-    session.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
+    session = session_of(context)
+    documents: list[Document] = []
+    if out is None:
+        inventory, cluster = read_cluster(context, paths)
+    else:
+        documents.extend(read_paths(paths, sys.stdin.buffer, session.reading))
+        inventory = load_documents(documents, session.reading)
+        warn_of_skipped(inventory.notices)
+        cluster = build_cluster(inventory)
     require_nodes(cluster)
     profiles = read_profiles(inventory, scheduler_config, ignored or ())
     pods = find_pods(cluster, targets, namespace, "simulate") if targets else None
@@ -166,7 +182,8 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of the command
     document, final = simulation_of(cluster, profiles, options, pods)
     session.tell(f"tried {document.summary.pods} pods")
     if out is not None:
-        write_cluster(out, documents, final)
+        kept = [each for each in documents if isinstance(each, RawDocument)]
+        write_cluster(out, kept, final)
     if report is not None:
         from planner.report.html.render import write_report
         from planner.report.html.simulate_page import simulate_page

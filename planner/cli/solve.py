@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planner.cli.errors import UsageError, quiet_when_nobody_reads
-from planner.cli.input import input_paths, require_nodes
+from planner.cli.input import input_paths, read_cluster, require_nodes
 from planner.cli.options import (
+    MAX_INPUT_TEXT,
     AllowJobs,
     AllowOwners,
     Example,
     Filenames,
+    MaxInput,
     PlanFormat,
     ReportFile,
+    SkipInvalid,
     Verbose,
 )
-from planner.cli.session import Session
+from planner.cli.session import session_of
 from planner.cli.simulate import IgnoredPlugins, SchedulerConfig
 from planner.report.text.formats import Output, PlanOutput
 from planner.solver.interrupts import INTERRUPTED
@@ -128,6 +131,8 @@ def solve(  # noqa: PLR0913, PLR0917 - the options of the command
     context: typer.Context,
     filenames: Filenames = None,
     example: Example = None,
+    skip_invalid: SkipInvalid = False,
+    max_input: MaxInput = MAX_INPUT_TEXT,
     rebalance: Rebalance = False,
     relax: Relax = False,
     preempt: Preempt = False,
@@ -244,19 +249,14 @@ def _plan(
 ) -> tuple[Cluster, Plan]:
     from planner.cli.progress import ProgressLine
     from planner.cli.scheduler_config import read_filtering_profiles
-    from planner.cluster import build_cluster
     from planner.documents.plan import make_plan
-    from planner.sources.load import load_paths
 
-    session = context.obj if isinstance(context.obj, Session) else Session()
-    inventory = load_paths(paths)
-    cluster = build_cluster(inventory)
-    session.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
+    inventory, cluster = read_cluster(context, paths)
     require_nodes(cluster)
     profile = default_profile_of(read_filtering_profiles(inventory, scheduler_config, ignored))
     with ProgressLine(sys.stderr) as progress:
         plan = make_plan(cluster, options, profile, progress)
-    session.tell(f"planned {len(plan.placements)} placements and moves: {plan.status}")
+    session_of(context).tell(f"planned {len(plan.placements)} placements and moves: {plan.status}")
     return cluster, plan
 
 

@@ -236,6 +236,16 @@ def test_a_bug_is_one_line_and_a_hint(
     )
 
 
+def test_too_little_memory_is_no_bug(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_reading(monkeypatch, MemoryError())
+    assert app.main(["inspect"]) == 1
+    assert capsys.readouterr().err.startswith(
+        "error: there is not enough memory\nhelp: --max-input"
+    )
+
+
 def test_verbose_shows_the_traceback_of_a_bug(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,8 @@ import pytest
 from docs import console
 from docs import reference_pages as reference
 from planner.cli.app import COMMANDS
+from planner.cli.inspect import inspect
+from planner.sources.input_text import KUBECTL
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = reference.pages()
@@ -71,3 +73,25 @@ def test_a_page_that_is_no_longer_so_is_rewritten() -> None:
         r"```console\n\$ planner --version\nplanner \d\S*\n\$ echo \$\?\n0\n```\n",
         console.rerun(page),
     )
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "README.md",
+        "docs/tutorial.md",
+        "docs/how-to/explain-in-ci.md",
+        "docs/how-to/replace-the-descheduler.md",
+    ],
+)
+def test_dumps_are_made_with_every_kind_that_planner_reads(page: str) -> None:
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+    dumped = [line for line in lines if "kubectl get nodes" in line]
+    assert dumped
+    assert all(f"{KUBECTL} json > cluster.json" in line for line in dumped)
+
+
+def test_the_help_of_inspect_dumps_the_same_kinds() -> None:
+    first, second = re.findall(r"kinds=(\S+)", inspect.__doc__ or "")
+    kinds = first.split(",") + second.removeprefix("$kinds,").split(",")
+    assert set(kinds) == set(KUBECTL.split()[2].split(","))

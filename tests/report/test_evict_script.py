@@ -27,6 +27,7 @@ case "$*" in
   *create*) cat >> {bodies}; echo >> {bodies}; case "$*" in *{refused}*) exit 1 ;; esac ;;
 esac
 """
+COLOURED = "ns\x1b[31m'%d\\"
 HOSTILE = "x'; touch owned; echo '$(touch owned)`touch owned`\n\"; touch owned #"
 
 
@@ -163,6 +164,15 @@ def test_names_can_never_become_commands(tmp_path: Path) -> None:
         shell.run(eviction_script(document), *arguments)
     assert not (tmp_path / "owned").exists()
     assert shell.evicted() == [HOSTILE]
+
+
+def test_a_script_holds_no_character_that_a_terminal_obeys(tmp_path: Path) -> None:
+    text = eviction_script(plan(COLOURED, node=COLOURED, cordon=(COLOURED,)))
+    assert "\x1b" not in text
+    shell = Shell(tmp_path)
+    shell.run(text, "--run")
+    assert shell.evicted() == [COLOURED]
+    assert ("cordon", COLOURED) in [(call[0], call[-1]) for call in shell.seen()]
 
 
 def test_an_unknown_argument_is_refused(tmp_path: Path) -> None:
