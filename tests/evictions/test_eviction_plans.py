@@ -22,9 +22,19 @@ from planner.report.tables import evict_table
 from planner.report.text.blocks import plain_text
 from planner.scheduler.profile import default_profile
 from planner.sources.example import example_file
-from tests.objects import HOSTNAME, ZONE, cluster_of, node, owned, pod
+from tests.objects import HOSTNAME, ZONE, cluster_of, node, owned, pod, template, workload
 
 FEW_SEEDS = EvictOptions(seeds=4, time_limit=5.0)
+SPREAD: dict[str, Any] = {
+    "topologySpreadConstraints": [
+        {
+            "maxSkew": 1,
+            "topologyKey": ZONE,
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": {"app": "web"}},
+        }
+    ]
+}
 
 
 def example(name: str) -> Cluster:
@@ -33,16 +43,8 @@ def example(name: str) -> Cluster:
 
 def web(name: str, node_name: str = "", **spec: Any) -> dict[str, Any]:
     """A replica of web, which spreads over zones."""
-    constraint = {
-        "maxSkew": 1,
-        "topologyKey": ZONE,
-        "whenUnsatisfiable": "DoNotSchedule",
-        "labelSelector": {"matchLabels": {"app": "web"}},
-    }
     labels = {"labels": {"app": "web"}, **owned("ReplicaSet", "web")}
-    return pod(
-        name, node_name, spec={"topologySpreadConstraints": [constraint], **spec}, metadata=labels
-    )
+    return pod(name, node_name, spec={**SPREAD, **spec}, metadata=labels)
 
 
 def uneven(*extra: Any, pods: int = 4) -> Cluster:
@@ -76,6 +78,16 @@ def test_a_budget_is_counted_anew_when_a_waiting_pod_has_found_its_node() -> Non
     suggestion = found(uneven(web("w4"), counted))
     assert len(evicted(suggestion)) == 1
     assert suggestion.tried.converges
+
+
+def test_a_plan_says_that_it_takes_absent_controllers_on_trust() -> None:
+    plan = evict(uneven(), FEW_SEEDS)
+    (notice,) = (each for each in plan.notices if each.code == "controllerNotInInput")
+    assert notice.objects == ("rs/web",)
+    owner = workload("ReplicaSet", "web", {"replicas": 4, "template": template(spec=SPREAD)})
+    plan = evict(uneven(owner), FEW_SEEDS)
+    assert plan.evictions
+    assert not plan.notices
 
 
 def test_a_zone_that_came_back_needs_12_evictions_in_4_waves_and_they_converge() -> None:

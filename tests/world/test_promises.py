@@ -19,14 +19,16 @@ from planner.scheduler.profile import default_profile
 from planner.solver.options import SolveOptions
 from planner_models.evictions import EvictionPlan
 from tests.world.random_worlds import random_world
-from tests.world.world import World, leaving, owner_reference
+from tests.world.world import RefusedError, World, leaving, owner_reference
 
 LONG = os.environ.get("PLANNER_HYPOTHESIS_PROFILE") == "long"
-WORLDS, SEEDS = (500, 20) if LONG else (12, 3)
+BROKEN_ONCE = (14, 111, 478)
+"""Worlds in which plans have met a refusal or driven pods off."""
+WORLDS, SEEDS = (range(500), 20) if LONG else ((*range(12), *BROKEN_ONCE), 3)
 POLICY = MovePolicy(jobs=True)
 
 
-@pytest.mark.parametrize("number", range(WORLDS))
+@pytest.mark.parametrize("number", WORLDS)
 def test_what_evict_proposes_happens(number: int) -> None:
     start = random_world(number)
     options = EvictOptions(protection=Protection(POLICY), time_limit=5.0)
@@ -44,7 +46,7 @@ def test_what_evict_proposes_happens(number: int) -> None:
             assert excess <= plan.after.excess, f"seed {seed}"
 
 
-@pytest.mark.parametrize("number", range(WORLDS))
+@pytest.mark.parametrize("number", WORLDS)
 def test_what_rebalancing_moves_comes_back(number: int) -> None:
     start = random_world(number)
     options = SolveOptions(rebalance=True, policy=POLICY, hops=False, time_limit=5.0)
@@ -73,7 +75,10 @@ def _places(world: World) -> dict[str, str]:
 
 
 def _carry_out(world: World, plan: EvictionPlan) -> None:
-    """Wave by wave as the script does: cordon, evict, wait, lift."""
+    """Wave by wave as the script does: cordon, evict, wait, lift.
+
+    A plan that is not said to converge may meet a refusal, where the script stops.
+    """
     world.settle()
     drive_offs = len(world.preempted)
     held: tuple[str, ...] = ()
@@ -85,8 +90,14 @@ def _carry_out(world: World, plan: EvictionPlan) -> None:
             world.cordon(node, on=False)
         order = list(wave.evictions)
         world.random.shuffle(order)
-        for pod in order:
-            world.evict(pod, uids[pod])
+        try:
+            for pod in order:
+                world.evict(pod, uids[pod])
+        except RefusedError:
+            if plan.converges:
+                raise
+            world.settle()
+            return
         world.settle()
         held = wave.cordon if wave.hold else ()
         for node in () if wave.hold else wave.cordon:
