@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
-from planner.cli.errors import UsageError, quiet_when_nobody_reads
-from planner.cli.input import input_paths, read_cluster
-from planner.cli.options import (
-    MAX_INPUT_TEXT,
-    Example,
-    Filenames,
-    MaxInput,
-    OutputFormat,
-    SkipInvalid,
-    Verbose,
-)
+from planner.cli.input import read_cluster
+from planner.cli.options import Example, Filenames, MaxInput, OutputFormat, SkipInvalid, Verbose
+from planner.cli.output import show
+from planner.errors import UsageError
+from planner.exit_codes import DONE
 from planner.report.text.formats import Output
 
 DRAWN = (Output.TABLE, Output.WIDE)
@@ -33,7 +26,7 @@ def inspect(  # noqa: PLR0913, PLR0917 - the options of the command
     filenames: Filenames = None,
     example: Example = None,
     skip_invalid: SkipInvalid = False,
-    max_input: MaxInput = MAX_INPUT_TEXT,
+    max_input: MaxInput = None,
     drawn: Map = False,
     output: OutputFormat = Output.TABLE,
     verbose: Verbose = False,
@@ -52,15 +45,6 @@ def inspect(  # noqa: PLR0913, PLR0917 - the options of the command
             f"--map is drawn as text, and -o {output} is none",
             help="-o markdown has a graph of its own; -o json holds what is counted",
         )
-    paths = input_paths(context.command_path, filenames, example, sys.stdin.isatty())
-    _, cluster = read_cluster(context, paths)
-    from planner.documents.inspection import inspect_cluster
-    from planner.report.emit import Origin, emit
-    from planner.report.tables import inspect_table
-    from planner.report.tables.cluster_map import MapTexts
-
-    texts = MapTexts(cluster) if drawn else inspect_table
-    origin = Origin("planner inspect", filenames or (), cluster)
-    with quiet_when_nobody_reads():
-        emit(inspect_cluster(cluster), output, texts, sys.stdout, origin)
-    return 0
+    found = read_cluster(context, filenames, example).inspect()
+    show(found.as_map() if drawn else found, output)
+    return DONE

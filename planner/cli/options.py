@@ -6,18 +6,26 @@ Only names are known here; what they stand for is imported when a command needs 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from planner.cli.errors import UsageError
 from planner.cli.session import Session
 from planner.examples import examples, fleets
 from planner.report.text.files import check_writable
 from planner.report.text.formats import Output, PlanOutput
 
 LIST = "list"
+
+
+def named(name: str, help_text: str, metavar: str | None = None, **more: Any) -> Any:
+    """An option with a value, which has no default that anybody would want to see."""
+    return typer.Option(name, metavar=metavar, help=help_text, show_default=False, **more)
+
+
+def limit(name: str, help_text: str, least: int = 0, most: int | None = None) -> Any:
+    """A whole number; without the option there is no limit."""
+    return named(name, help_text, "N", min=least, max=most)
 
 
 def _complete_example(incomplete: str) -> Iterable[tuple[str, str]]:
@@ -44,30 +52,14 @@ def _remember_verbose(context: typer.Context, value: bool) -> bool:
 
 def _remember_skip_invalid(context: typer.Context, value: bool) -> bool:
     if isinstance(context.obj, Session):
-        context.obj.reading = replace(context.obj.reading, skip_invalid=value)
+        context.obj.skip_invalid = value
     return value
 
 
-def _remember_max_input(context: typer.Context, value: str) -> str:
-    if isinstance(context.obj, Session) and value != MAX_INPUT_TEXT:
-        size = _size(value)
-        if size < 1:
-            raise UsageError(
-                f'--max-input "{value}": SIZE is a number of bytes above 0',
-                help=f"such as {MAX_INPUT_TEXT}, which is the default, 500M or 2e9",
-            )
-        context.obj.reading = replace(context.obj.reading, max_input=size)
+def _remember_max_input(context: typer.Context, value: str | None) -> str | None:
+    if isinstance(context.obj, Session):
+        context.obj.max_input = value
     return value
-
-
-def _size(text: str) -> int:
-    """Whole bytes of a quantity; 0 for what is none."""
-    from planner_models.quantity import parse_quantity, whole_value
-
-    try:
-        return whole_value(parse_quantity(text))
-    except ValueError:
-        return 0
 
 
 def _check_report(value: str | None) -> str | None:
@@ -88,7 +80,16 @@ Filenames: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
-
+Example: TypeAlias = Annotated[
+    str | None,
+    named(
+        "--example",
+        "A cluster that ships with planner; 'list' names them all.",
+        "NAME",
+        callback=_list_examples,
+        autocompletion=_complete_example,
+    ),
+]
 SkipInvalid: TypeAlias = Annotated[
     bool,
     typer.Option(
@@ -98,35 +99,18 @@ SkipInvalid: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
-
 MaxInput: TypeAlias = Annotated[
-    str,
-    typer.Option(
+    str | None,
+    named(
         "--max-input",
-        metavar="SIZE",
-        help="The most text to read from one file, unpacked; more is an error.",
+        "The most text to read from one file, unpacked; more is an error. [default: 16Gi]",
+        "SIZE",
         callback=_remember_max_input,
     ),
 ]
-MAX_INPUT_TEXT = "16Gi"
-"""As text what planner.sources.options.MAX_INPUT is as a number."""
-
-Example: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--example",
-        metavar="NAME",
-        help="A cluster that ships with planner; 'list' names them all.",
-        callback=_list_examples,
-        autocompletion=_complete_example,
-        show_default=False,
-    ),
-]
-
 OutputFormat: TypeAlias = Annotated[
     Output, typer.Option("--output", "-o", help="How to write the result.", case_sensitive=False)
 ]
-
 PlanFormat: TypeAlias = Annotated[
     PlanOutput,
     typer.Option(
@@ -136,7 +120,6 @@ PlanFormat: TypeAlias = Annotated[
         case_sensitive=False,
     ),
 ]
-
 AllowJobs: TypeAlias = Annotated[
     bool,
     typer.Option(
@@ -148,26 +131,22 @@ AllowJobs: TypeAlias = Annotated[
 
 AllowOwners: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(
+    named(
         "--allow-owner",
-        metavar="KIND",
-        help="Trust owners of this kind to bring the same pod back, such as StrimziPodSet. "
-        "Repeatable.",
-        show_default=False,
+        "Trust owners of this kind to bring the same pod back, such as StrimziPodSet. Repeatable.",
+        "KIND",
     ),
 ]
 
 ReportFile: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    named(
         "--report",
-        metavar="FILE.html",
-        help="Write the result as a page with pictures, too: one file that needs no network.",
+        "Write the result as a page with pictures, too: one file that needs no network.",
+        "FILE.html",
         callback=_check_report,
-        show_default=False,
     ),
 ]
-
 Verbose: TypeAlias = Annotated[
     bool,
     typer.Option(
@@ -178,4 +157,26 @@ Verbose: TypeAlias = Annotated[
         is_eager=True,
         show_default=False,
     ),
+]
+Namespace: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--namespace", "-n", help="Of the pods and workloads named.", show_default=False),
+]
+SchedulerConfig: TypeAlias = Annotated[
+    str | None,
+    named(
+        "--scheduler-config",
+        "A KubeSchedulerConfiguration; one in the input counts, too.",
+        "FILE",
+    ),
+]
+IgnoredPlugins: TypeAlias = Annotated[
+    list[str] | None,
+    named(
+        "--ignore-plugin", "Go on without a plugin that planner can't model. Repeatable.", "NAME"
+    ),
+]
+MaxUnavailable: TypeAlias = Annotated[
+    int | None,
+    limit("--max-unavailable", "Have no more pods down at once; budgets hold in any case.", 1),
 ]

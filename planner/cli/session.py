@@ -8,15 +8,14 @@ from dataclasses import dataclass, field
 
 import typer
 
-from planner.sources.options import DEFAULTS, ReadOptions
-
 
 @dataclass
 class Session:
     """The state of one run: whether to say more, how to read input, and since when it runs."""
 
     verbose: bool = False
-    reading: ReadOptions = DEFAULTS
+    skip_invalid: bool = False
+    max_input: str | None = None
     started: float = field(default_factory=time.perf_counter)
 
     def tell(self, text: str) -> None:
@@ -27,5 +26,5 @@ class Session:
 
 
 def session_of(context: typer.Context) -> Session:
-    """The session of a command; a new one for who calls the command without."""
+    """The session that the command runs in."""
     return context.obj if isinstance(context.obj, Session) else Session()

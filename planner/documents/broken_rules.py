@@ -126,17 +126,18 @@ def _named(rule: HardRule, key: str) -> str:
     return f"{key.rpartition('/')[2]} {name}" if rule == "topologySpread" else name
 
 
-def reasons(cluster: Cluster, before: Iterable[Violation]) -> dict[int, str]:
+def reasons(before: Iterable[Violation]) -> dict[int, str]:
     """For each pod that breaks a rule where it runs, which one; the first rule is enough."""
     found: dict[int, str] = {}
     for violation in before:
-        reason = _reason(cluster, violation)
+        why = reason(violation)
         for pod in violation.pods:
-            found.setdefault(pod, reason)
+            found.setdefault(pod, why)
     return found
 
 
-def _reason(cluster: Cluster, violation: Violation) -> str:
+def reason(violation: Violation) -> str:
+    """Why a pod that breaks the rule should not be where it is."""
     place = violation.domain
     match violation.rule:
         case "topologySpread":

@@ -22,7 +22,15 @@ from planner.sources.json_text import is_truncated, json_error, unsplit
 from planner.sources.options import DEFAULTS, MAX_INPUT, ReadOptions
 from planner.sources.seems import helm_template, kubectl_table
 
-__all__ = ["STDIN", "RawDocument", "Refused", "file_texts", "json_error", "read_paths"]
+__all__ = [
+    "STDIN",
+    "RawDocument",
+    "Refused",
+    "documents_in",
+    "file_texts",
+    "json_error",
+    "read_paths",
+]
 
 SUFFIXES = (".yaml", ".yml", ".json")
 """What is read in a directory, also with .gz after it."""
@@ -66,12 +74,12 @@ def documents_of(
     """The same with the text that is piped in, where it is asked for."""
     for path in paths:
         if path == "-":
-            yield from _named(STDIN, piped(), options)
+            yield from documents_in(STDIN, piped(), options)
         elif Path(path).is_dir():
             for file in map(str, _files_below(path)):
                 yield from _documents(file, file_text(file, options.max_input), options)
         else:
-            yield from _named(path, file_text(path, options.max_input), options)
+            yield from documents_in(path, file_text(path, options.max_input), options)
 
 
 def file_texts(paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
@@ -86,7 +94,8 @@ def file_texts(paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
                 yield str(file), file_text(str(file), MAX_INPUT)
 
 
-def _named(file: str, text: bytes, options: ReadOptions) -> Iterator[Document]:
+def documents_in(file: str, text: bytes, options: ReadOptions = DEFAULTS) -> Iterator[Document]:
+    """Every document of one text; `file` is what it is called in messages."""
     empty = True
     for document in _documents(file, text, options):
         empty = False

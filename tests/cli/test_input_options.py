@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from planner.cli import app
-from planner.cli.options import MAX_INPUT_TEXT
 from planner.sources.options import MAX_INPUT
 from planner_models.quantity import parse_quantity, whole_value
 from tests.objects import Json, manifest, node, pod
@@ -94,8 +94,11 @@ def test_objects_with_generate_name_are_written_with_the_names_they_got(tmp_path
     assert {each["spec"]["nodeName"] for each in pods} == {"n1"}
 
 
-def test_the_default_in_the_help_is_the_default() -> None:
-    assert whole_value(parse_quantity(MAX_INPUT_TEXT)) == MAX_INPUT
+def test_the_default_in_the_help_is_the_default(capsys: pytest.CaptureFixture[str]) -> None:
+    app.main(["inspect", "--help"])
+    told = re.search(r"\[default:\s+(16Gi)\]", capsys.readouterr().out)
+    assert told is not None
+    assert whole_value(parse_quantity(told[1])) == MAX_INPUT
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, "fleet"])
@@ -116,4 +119,4 @@ def test_a_size_that_is_none_is_a_usage_error(
     capsys: pytest.CaptureFixture[str], size: str
 ) -> None:
     assert app.main(["inspect", "-f", "x", "--max-input", size]) == 2
-    assert capsys.readouterr().err.startswith(f'error: --max-input "{size}": SIZE is a number')
+    assert capsys.readouterr().err.startswith(f"error: --max-input is '{size}'; it must be")

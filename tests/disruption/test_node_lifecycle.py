@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from planner.api import evict, solve
 from planner.disruption.node_lifecycle import with_condition_taints
+from planner.documents.eviction_plan import make_eviction_plan
+from planner.documents.plan import make_plan
 from planner.evictions.suggestion import EvictOptions
+from planner.scheduler.profile import default_profile
 from planner.solver.options import SolveOptions
 from tests.objects import Json, cluster_of, node, pod
 
@@ -38,5 +40,5 @@ def test_healthy_nodes_stay_as_they_are() -> None:
 
 def test_plans_put_nothing_on_a_node_that_is_not_ready() -> None:
     cluster = cluster_of(conditioned("n1", "Ready", "Unknown"), pod("waits"))
-    assert not solve(cluster, SolveOptions(time_limit=5.0)).placements
-    assert evict(cluster, EvictOptions(seeds=1)).after.pending == 1
+    assert not make_plan(cluster, SolveOptions(time_limit=5.0), default_profile()).placements
+    assert make_eviction_plan(cluster, EvictOptions(seeds=1), default_profile()).after.pending == 1

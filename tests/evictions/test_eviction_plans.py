@@ -8,12 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import planner
 from benchmarks.evict import random_cluster
-from planner.api import evict, load
 from planner.cluster import GONE, PENDING, Cluster
 from planner.descheduler.strategies.limits import Limits
 from planner.disruption.budgets import allowances
 from planner.disruption.movability import MovePolicy
+from planner.documents.eviction_plan import make_eviction_plan
 from planner.evictions.protection import Protection
 from planner.evictions.suggest import find_evictions, tried_seeds
 from planner.evictions.suggestion import EvictOptions, Suggestion
@@ -21,30 +22,32 @@ from planner.replay.trial import Manner, Trial, WavePlan
 from planner.report.tables import evict_table
 from planner.report.text.blocks import plain_text
 from planner.scheduler.profile import default_profile
-from planner.sources.example import example_file
+from planner_models.evictions import EvictionPlan
 from tests.objects import HOSTNAME, ZONE, cluster_of, node, owned, pod, template, workload
 
 FEW_SEEDS = EvictOptions(seeds=4, time_limit=5.0)
-SPREAD: dict[str, Any] = {
-    "topologySpreadConstraints": [
-        {
-            "maxSkew": 1,
-            "topologyKey": ZONE,
-            "whenUnsatisfiable": "DoNotSchedule",
-            "labelSelector": {"matchLabels": {"app": "web"}},
-        }
-    ]
-}
 
 
 def example(name: str) -> Cluster:
-    return load([example_file(name)])
+    return planner.load(example=name).snapshot
+
+
+def plan_for(cluster: Cluster, options: EvictOptions) -> EvictionPlan:
+    return make_eviction_plan(cluster, options, default_profile())
 
 
 def web(name: str, node_name: str = "", **spec: Any) -> dict[str, Any]:
     """A replica of web, which spreads over zones."""
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": ZONE,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
     labels = {"labels": {"app": "web"}, **owned("ReplicaSet", "web")}
-    return pod(name, node_name, spec={**SPREAD, **spec}, metadata=labels)
+    return pod(
+        name, node_name, spec={"topologySpreadConstraints": [constraint], **spec}, metadata=labels
+    )
 
 
 def uneven(*extra: Any, pods: int = 4) -> Cluster:
@@ -71,6 +74,17 @@ def evicted(suggestion: Suggestion) -> list[str]:
     return sorted(pods[p].name for wave in suggestion.tried.waves for p in wave.evictions)
 
 
+def test_a_plan_says_that_it_takes_absent_controllers_on_trust() -> None:
+    plan = plan_for(uneven(), FEW_SEEDS)
+    (notice,) = (each for each in plan.notices if each.code == "controllerNotInInput")
+    assert notice.objects == ("rs/web",)
+    spec = {"topologySpreadConstraints": web("w")["spec"]["topologySpreadConstraints"]}
+    owner = workload("ReplicaSet", "web", {"replicas": 4, "template": template(spec=spec)})
+    plan = plan_for(uneven(owner), FEW_SEEDS)
+    assert plan.evictions
+    assert not plan.notices
+
+
 def test_a_budget_is_counted_anew_when_a_waiting_pod_has_found_its_node() -> None:
     """The dump was taken while w4 waited: nothing was allowed then, one pod is by now."""
     counted = budget(maxUnavailable=1)
@@ -80,18 +94,8 @@ def test_a_budget_is_counted_anew_when_a_waiting_pod_has_found_its_node() -> Non
     assert suggestion.tried.converges
 
 
-def test_a_plan_says_that_it_takes_absent_controllers_on_trust() -> None:
-    plan = evict(uneven(), FEW_SEEDS)
-    (notice,) = (each for each in plan.notices if each.code == "controllerNotInInput")
-    assert notice.objects == ("rs/web",)
-    owner = workload("ReplicaSet", "web", {"replicas": 4, "template": template(spec=SPREAD)})
-    plan = evict(uneven(owner), FEW_SEEDS)
-    assert plan.evictions
-    assert not plan.notices
-
-
 def test_a_zone_that_came_back_needs_12_evictions_in_4_waves_and_they_converge() -> None:
-    plan = evict(example("zone-outage"), EvictOptions(seeds=100))
+    plan = plan_for(example("zone-outage"), EvictOptions(seeds=100))
     assert (len(plan.evictions), len(plan.waves)) == (12, 4)
     assert plan.converges
     assert plan.fewest
@@ -106,7 +110,7 @@ def test_a_zone_that_came_back_needs_12_evictions_in_4_waves_and_they_converge()
 
 
 def test_the_descheduler_stands_beside_every_plan() -> None:
-    plan = evict(example("zone-outage"), FEW_SEEDS)
+    plan = plan_for(example("zone-outage"), FEW_SEEDS)
     spread = next(b for b in plan.baselines if b.aim == "spread")
     assert (spread.evictions, spread.rounds, spread.violations_after) == (12, 4, 0)
     assert spread.refused == 5
@@ -132,7 +136,7 @@ def test_without_that_cordon_some_seeds_end_as_stuck_as_before() -> None:
 
 
 def test_nothing_broken_is_nothing_to_evict() -> None:
-    plan = evict(example("zone-outage-before"), FEW_SEEDS)
+    plan = plan_for(example("zone-outage-before"), FEW_SEEDS)
     assert plan.evictions == ()
     assert plan.converges
 
@@ -142,11 +146,11 @@ def test_bare_pods_stay_unless_asked_for() -> None:
     for each in bare:
         del each["metadata"]["ownerReferences"]
     cluster = cluster_of(node("a1", "a"), node("b1", "b"), *bare)
-    plan = evict(cluster, FEW_SEEDS)
+    plan = plan_for(cluster, FEW_SEEDS)
     assert plan.evictions == ()
     assert {each.reason for each in plan.protected} == {"no controller would bring it back"}
     allowed = replace(FEW_SEEDS, protection=Protection(MovePolicy(bare_pods=True)))
-    assert len(evict(cluster, allowed).evictions) == 1
+    assert len(plan_for(cluster, allowed).evictions) == 1
 
 
 def test_pods_with_local_storage_stay_unless_asked_for() -> None:
@@ -172,7 +176,7 @@ def test_pods_at_the_priority_threshold_stay() -> None:
 
 def test_pods_under_two_budgets_can_not_be_evicted() -> None:
     cluster = uneven(budget(maxUnavailable=1), budget("other", maxUnavailable=1))
-    plan = evict(cluster, FEW_SEEDS)
+    plan = plan_for(cluster, FEW_SEEDS)
     assert plan.evictions == ()
     assert "two PodDisruptionBudgets" in plan.protected[0].reason
 
@@ -206,7 +210,7 @@ def test_soft_spread_is_repaired_only_if_asked_for() -> None:
 def test_a_node_is_emptied_and_stays_cordoned() -> None:
     cluster = example("zone-outage-before")
     name = "a1"
-    plan = evict(cluster, replace(FEW_SEEDS, goals=(), nodes=(cluster.node_index[name],)))
+    plan = plan_for(cluster, replace(FEW_SEEDS, goals=(), nodes=(cluster.node_index[name],)))
     there = int(np.count_nonzero(cluster.node_of == cluster.node_index[name]))
     assert len(plan.evictions) == there
     assert {each.node for each in plan.evictions} == {name}
@@ -234,7 +238,7 @@ def test_even_load_takes_pods_from_the_fullest_node() -> None:
 
 def test_pods_that_kube_scheduler_places_anyway_come_first() -> None:
     cluster = uneven(web("new1"), web("new2"), pods=3)
-    plan = evict(cluster, FEW_SEEDS)
+    plan = plan_for(cluster, FEW_SEEDS)
     assert plan.evictions == ()
     assert plan.after.pending == 0
 
@@ -296,7 +300,7 @@ def test_a_drain_without_room_says_what_would_make_it() -> None:
     full = {"containers": [{"name": "main", "resources": {"requests": {"cpu": "3"}}}]}
     pods = [pod(f"p{i}", f"n{i}", spec=full, metadata=owned("ReplicaSet", "r")) for i in range(2)]
     cluster = cluster_of(node("n0"), node("n1"), *pods)
-    plan = evict(cluster, replace(FEW_SEEDS, goals=(), nodes=(0,)))
+    plan = plan_for(cluster, replace(FEW_SEEDS, goals=(), nodes=(0,)))
     assert plan.evictions == ()
     text = plain_text(evict_table.blocks(plan, wide=False))
     assert "Not emptied: n0 (1 pod). With --for spread beside it" in text

@@ -8,11 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from planner.api import evict, load, solve
+import planner
 from planner.cluster import Cluster
 from planner.disruption.movability import MovePolicy
+from planner.documents.eviction_plan import make_eviction_plan
+from planner.documents.plan import make_plan
 from planner.evictions.protection import Protection
 from planner.evictions.suggestion import EvictOptions
+from planner.scheduler.profile import default_profile
 from planner.solver.options import SolveOptions
 from planner_models.evictions import EvictionPlan
 from planner_models.plan import Plan
@@ -24,7 +27,7 @@ Json = dict[str, Any]
 
 def dump(name: str) -> Cluster:
     """A dump as it was taken."""
-    return load([str(DATA / f"{name}.json.gz")])
+    return planner.load(str(DATA / f"{name}.json.gz")).snapshot
 
 
 def changed(name: str, change: Callable[[Json], None]) -> Cluster:
@@ -38,13 +41,14 @@ def changed(name: str, change: Callable[[Json], None]) -> Cluster:
 def evictions(cluster: Cluster, policy: MovePolicy | None = None) -> EvictionPlan:
     """What `planner evict` proposes, tried under a few seeds."""
     protection = Protection(policy or MovePolicy())
-    return evict(cluster, EvictOptions(protection=protection, seeds=3, time_limit=5.0))
+    options = EvictOptions(protection=protection, seeds=3, time_limit=5.0)
+    return make_eviction_plan(cluster, options, default_profile())
 
 
 def rebalanced(cluster: Cluster, policy: MovePolicy | None = None) -> Plan:
     """What `planner solve --rebalance` proposes."""
     options = SolveOptions(rebalance=True, policy=policy or MovePolicy(), time_limit=5.0)
-    return solve(cluster, options)
+    return make_plan(cluster, options, default_profile())
 
 
 def evicted(plan: EvictionPlan) -> list[str]:

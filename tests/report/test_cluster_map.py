@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from planner.api import load
+import planner
 from planner.cli.app import main
 from planner.cluster import Cluster
 from planner.documents.inspection import inspect_cluster
-from planner.examples import example_path, examples
+from planner.examples import examples
 from planner.report.emit import to_text
 from planner.report.tables.cluster_map import MOST_NODES, MapTexts, letters_of
 from planner.report.text.blocks import WIDTH, plain_text
@@ -33,16 +33,18 @@ def drawn(cluster: Cluster) -> str:
 @pytest.mark.parametrize("name", ["zone-outage", "docs-missing-zone-label"])
 def test_the_map_of_an_example(name: str) -> None:
     expected = (SNAPSHOTS / f"inspect-map-{name}.txt").read_text(encoding="utf-8")
-    assert drawn(load([str(example_path(name))])) == expected
+    assert drawn(planner.load(example=name).snapshot) == expected
 
 
 @pytest.mark.parametrize("name", [each.name for each in examples()])
 def test_every_map_fits_80_columns(name: str) -> None:
-    assert all(len(line) <= WIDTH for line in drawn(load([str(example_path(name))])).splitlines())
+    assert all(
+        len(line) <= WIDTH for line in drawn(planner.load(example=name).snapshot).splitlines()
+    )
 
 
 def test_pods_that_wait_are_outside_of_the_boxes() -> None:
-    lines = drawn(load([SHOP])).splitlines()
+    lines = drawn(planner.load(SHOP).snapshot).splitlines()
     assert "| c1 DEW 3.75   c2 BBB 3.75 |" in lines
     assert "No node: CCEMRWW" in lines
 
@@ -87,9 +89,9 @@ def spread(*counts: int, limit: int = 2) -> Spread:
 
 def test_bars_tell_what_is_allowed_from_what_is_above_it() -> None:
     assert plain_text(spread_bars([spread(4, 2, 1)])) == (
-        "BY ZONE  AT MOST  z0      z1    z2\n"
-        "web      2        4 ==##  2 ==  1 =\n"
-        "Bars: = up to min + maxSkew, # above it.\n"
+        "BY ZONE  LIMIT NOW  z0      z1    z2\n"
+        "web      2          4 ==##  2 ==  1 =\n"
+        "Bars: = up to the limit now (min + maxSkew), # above it.\n"
     )
 
 
@@ -102,8 +104,8 @@ def test_long_bars_are_scaled_and_never_hide_a_pod() -> None:
 def test_of_many_domains_the_fullest_and_the_emptiest_are_shown() -> None:
     text = plain_text(spread_bars([spread(1, 2, 6, 0, 1, 1, 1)]))
     assert text.splitlines()[:2] == [
-        "BY ZONE  AT MOST  FULLEST      EMPTIEST  DOMAINS",
-        "web      2        z2 6 ==####  z3 0      7",
+        "BY ZONE  LIMIT NOW  FULLEST      EMPTIEST  DOMAINS",
+        "web      2          z2 6 ==####  z3 0      7",
     ]
 
 

@@ -10,8 +10,9 @@ from collections import Counter
 
 import pytest
 
-from planner.api import evict, solve
 from planner.disruption.movability import MovePolicy
+from planner.documents.eviction_plan import make_eviction_plan
+from planner.documents.plan import make_plan
 from planner.evictions.protection import Protection
 from planner.evictions.suggestion import EvictOptions
 from planner.replay import total, violations
@@ -32,7 +33,7 @@ POLICY = MovePolicy(jobs=True)
 def test_what_evict_proposes_happens(number: int) -> None:
     start = random_world(number)
     options = EvictOptions(protection=Protection(POLICY), time_limit=5.0)
-    plan = evict(start.dump(), options)
+    plan = make_eviction_plan(start.dump(), options, default_profile())
     if not plan.evictions:
         return
     for seed in range(1, SEEDS + 1):
@@ -50,7 +51,7 @@ def test_what_evict_proposes_happens(number: int) -> None:
 def test_what_rebalancing_moves_comes_back(number: int) -> None:
     start = random_world(number)
     options = SolveOptions(rebalance=True, policy=POLICY, hops=False, time_limit=5.0)
-    plan = solve(start.dump(), options)
+    plan = make_plan(start.dump(), options, default_profile())
     if not plan.evictions or not plan.verification.budgets:
         return
     uids = {f"default/{pod['metadata']['name']}": pod["metadata"]["uid"] for pod in start.pods}

@@ -118,9 +118,9 @@ def _fewest(document: EvictionPlan) -> str:
 def _counts(document: EvictionPlan) -> str:
     before, after, part = document.before, document.after, document.part
     if part is not None:
-        now = f"Excess {part.excess_before} -> {part.excess_after} by this wave"
+        now = f"Over the limit: {part.excess_before} -> {part.excess_after} by this wave"
         return f"{now}, {after.excess} after the last one."
-    text = f"Excess {before.excess} -> {after.excess}."
+    text = f"Over the limit: {before.excess} -> {after.excess}."
     if before.pending or after.pending:
         text += f" Pending pods {before.pending} -> {after.pending}."
     return text
@@ -211,7 +211,7 @@ def comparison(document: EvictionPlan) -> Iterator[Block]:
     """Ours beside the strategies of the descheduler, and what there is to say about these."""
     if not document.baselines:
         return
-    header = ("", "EVICTIONS", "ROUNDS", "EXCESS", "CHECKED")
+    header = ("", "EVICTIONS", "ROUNDS", "OVER", "CHECKED")
     rows: list[tuple[str, ...]] = []
     styles: list[Style] = []
     if document.like_descheduler is None:
