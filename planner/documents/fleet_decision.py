@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from planner.documents.fleet_rounds import filtered, round_documents, scores
 from planner.fleet import affinity, narrate
 from planner.fleet.decision import Decision
 from planner.fleet.filters import Refusal
 from planner.fleet.headline import headline
 from planner.fleet.repairs import Trial, stays_when_undone
-from planner.fleet.round_documents import filtered, round_documents, scores
 from planner.fleet.schedule import DropReason
 from planner.fleet.setting import Setting
 from planner.fleet.topology_spread import Topology, least_skew_alone, room, skew

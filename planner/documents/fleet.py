@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from planner.documents.fleet_decision import fleet_decision
 from planner.fleet.decision import Decision, decide
-from planner.fleet.document import fleet_decision
 from planner.fleet.optimum import TIME_LIMIT
 from planner.fleet.setting import Setting, make_setting
 from planner.fleet.topology_spread import OUTSIDE, Topology
