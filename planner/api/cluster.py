@@ -158,7 +158,7 @@ class Cluster:
         from planner.api.diagnosis import Diagnosis, explain_options
         from planner.api.profiles import filtering_profiles, scheduler_of
         from planner.disruption.movability import MovePolicy
-        from planner.explain.many import explain_pods
+        from planner.explain.several_pods import explain_pods
 
         policy = MovePolicy(
             bare_pods=allow_bare_pods, jobs=allow_jobs, owners=frozenset(allow_owners)
@@ -191,7 +191,7 @@ class Cluster:
         from planner.api.diagnosis import Diagnosis, explain_options
         from planner.api.profiles import filtering_profiles
         from planner.disruption.movability import MovePolicy
-        from planner.explain.many import explain_workloads
+        from planner.explain.several_pods import explain_workloads
 
         policy = MovePolicy(
             bare_pods=allow_bare_pods, jobs=allow_jobs, owners=frozenset(allow_owners)
