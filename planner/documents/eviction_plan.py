@@ -12,7 +12,7 @@ from planner.descheduler.baselines import baselines, too_large
 from planner.documents.broken_rules import describe
 from planner.documents.descheduler import baseline
 from planner.documents.eviction_causes import Cause, causes
-from planner.documents.left_alone import assumed_to_return, left_alone, protected_pods
+from planner.documents.left_alone import assumed_to_return, driven_off, left_alone, protected_pods
 from planner.documents.ready_pods import ReadyAfter
 from planner.documents.workload_changes import workload_changes
 from planner.evictions.goals import Aim
@@ -203,14 +203,8 @@ def _notices(found: Suggestion, compared: Sequence[Baseline]) -> Iterator[Notice
     yield from found.given.notices
     evicted = (pod for wave in found.tried.waves for pod in wave.evictions)
     yield from assumed_to_return(found.start, evicted)
-    pods = found.aim.real.pods
-    driven_off = {pods[pod].key for run in found.tried.runs for pod in run.preempted}
-    if driven_off:
-        yield Notice(
-            code="preempts",
-            text="replacements that find no room may drive off pods of lower priority",
-            objects=tuple(sorted(driven_off)),
-        )
+    preempted = {pod for run in found.tried.runs for pod in run.preempted}
+    yield from driven_off(found.aim.real, preempted)
     if found.outcome.waves.beyond:
         yield Notice(
             code="budgetTooTight",

@@ -47,3 +47,11 @@ def assumed_to_return(cluster: Cluster, evicted: Iterable[int]) -> Iterator[Noti
             ),
             objects=tuple(sorted(workloads)),
         )
+
+
+def driven_off(cluster: Cluster, pods: Iterable[int]) -> Iterator[Notice]:
+    """That replacements which wait for room may preempt others meanwhile."""
+    names = tuple(sorted({cluster.pods[pod].key for pod in pods}))
+    if names:
+        text = "replacements that find no room may drive off pods of lower priority"
+        yield Notice(code="preempts", text=text, objects=names)

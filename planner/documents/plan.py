@@ -9,7 +9,7 @@ from planner.cluster.owners import WorkloadRef
 from planner.disruption.node_lifecycle import with_condition_taints
 from planner.documents.broken_rules import Broken, broken_by, describe, reasons
 from planner.documents.greedy_comparison import compare
-from planner.documents.left_alone import assumed_to_return, left_alone, protected_pods
+from planner.documents.left_alone import assumed_to_return, driven_off, left_alone, protected_pods
 from planner.documents.waves import wave_documents
 from planner.documents.workload_changes import workload_changes
 from planner.explain.one_sentence import ShortExplainer
@@ -102,7 +102,7 @@ def _document(
             variables=decision.variables,
             cuts=decision.cuts,
         ),
-        notices=tuple(_notices(outcome)),
+        notices=tuple(_notices(outcome, replayed)),
     )
 
 
@@ -209,11 +209,13 @@ def _verification(outcome: PlanOutcome, replayed: ReplayedSeeds | None) -> PlanV
     )
 
 
-def _notices(outcome: PlanOutcome) -> Iterable[Notice]:
+def _notices(outcome: PlanOutcome, replayed: ReplayedSeeds | None) -> Iterable[Notice]:
     yield from outcome.before.notices
     steps = outcome.waves.steps
     evicted = (step.pod for step in steps if step.action in ("evict", "move"))
     yield from assumed_to_return(outcome.before, evicted)
+    if replayed is not None:
+        yield from driven_off(outcome.before, replayed.preempted)
     for note in outcome.decision.notes:
         yield Notice(code="solverNote", text=note)
     if outcome.waves.beyond:
