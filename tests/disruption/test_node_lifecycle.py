@@ -7,7 +7,7 @@ from planner.documents.eviction_plan import make_eviction_plan
 from planner.documents.plan import make_plan
 from planner.evictions.suggestion import EvictOptions
 from planner.scheduler.profile import default_profile
-from planner.solver.options import SolveOptions
+from planner.solver.problem.options import SolveOptions
 from tests.objects import Json, cluster_of, node, pod
 
 

@@ -16,7 +16,7 @@ from planner.documents.plan import make_plan
 from planner.evictions.protection import Protection
 from planner.evictions.suggestion import EvictOptions
 from planner.scheduler.profile import default_profile
-from planner.solver.options import SolveOptions
+from planner.solver.problem.options import SolveOptions
 from planner_models.evictions import EvictionPlan
 from planner_models.plan import Plan
 from tests.objects import cluster_of

@@ -17,7 +17,7 @@ from planner.evictions.protection import Protection
 from planner.evictions.suggestion import EvictOptions
 from planner.replay import total, violations
 from planner.scheduler.profile import default_profile
-from planner.solver.options import SolveOptions
+from planner.solver.problem.options import SolveOptions
 from planner_models.evictions import EvictionPlan
 from tests.world.random_worlds import random_world
 from tests.world.world import RefusedError, World, leaving, owner_reference
