@@ -23,8 +23,8 @@ from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import Profile
 from planner.sequences.open_room import OpenRoom
-from planner.solver.objectives import move_weights
-from planner.solver.problem import Problem
+from planner.solver.problem.moves import move_weights
+from planner.solver.problem.problem import Problem
 
 TRIALS = 100
 """So many evictions with enough room are tried for a waiting pod: other rules may refuse each."""

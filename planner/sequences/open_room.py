@@ -11,7 +11,7 @@ import numpy as np
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.scheduler.framework.state import SchedulingState
-from planner.solver.problem import Problem
+from planner.solver.problem.problem import Problem
 
 PARTS = 1_000
 """Amounts are compared in thousandths of the largest node, scarcity in thousandths."""

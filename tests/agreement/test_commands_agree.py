@@ -16,7 +16,7 @@ from planner.evictions.suggestion import EvictOptions
 from planner.explain.diagnose import ExplainOptions
 from planner.explain.several_pods import explain_pods
 from planner.scheduler.profile import default_profile
-from planner.solver.options import SolveOptions
+from planner.solver.problem.options import SolveOptions
 from planner_models.diagnosis import Diagnosis
 from planner_models.evictions import EvictionPlan
 from planner_models.plan import Plan

@@ -11,8 +11,8 @@ from planner.disruption.budgets import allowances
 from planner.replay import Step, check_steps
 from planner.scheduler.profile import default_profile
 from planner.sequences.few_evictions_each import few_evictions_each
-from planner.solver.options import SolveOptions
-from planner.solver.problem import build_problem
+from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.problem import build_problem
 from tests.agreement.clusters import clusters
 from tests.objects import cluster_of, owned, pod
 from tests.objects import node as json_node

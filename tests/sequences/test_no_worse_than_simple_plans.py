@@ -13,9 +13,10 @@ from planner.documents.plan import make_plan
 from planner.scheduler.profile import default_profile
 from planner.scheduler.simulate import simulate
 from planner.sequences import decide
-from planner.solver.options import SolveOptions
-from planner.solver.problem import Problem
-from planner.solver.solution import Level, Solution
+from planner.solver import route
+from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.problem import Problem
+from planner.solver.problem.solution import Level, Solution
 from planner_models.plan import Plan
 from tests.agreement.clusters import random_cluster
 from tests.sequences.few_pods import cluster, node, pods
@@ -34,7 +35,8 @@ def finds_nothing(problem: Problem, **_: Any) -> Solution:
 
 @pytest.fixture(autouse=True)
 def _weak_solver(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decide, "solve", finds_nothing)
+    monkeypatch.setattr(route, "solve", finds_nothing)
+    monkeypatch.setattr(route, "solve_in_full", finds_nothing)
     monkeypatch.setattr(decide, "SMALL_CELLS", 0)
 
 
