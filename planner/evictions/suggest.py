@@ -75,8 +75,8 @@ def tried_seeds(options: EvictOptions, cluster: Cluster, waves: Sequence[WavePla
     """What was asked for, or as many of the usual seeds as the work allows."""
     if options.seeds is not None:
         return options.seeds
-    evictions = sum(len(wave.evictions) for wave in waves)
-    work = max(1, evictions) * (len(cluster.nodes) + BESIDE_NODES)
+    landings = sum(len(wave.evictions) for wave in waves) + len(cluster.pending)
+    work = max(1, landings) * (len(cluster.nodes) + BESIDE_NODES)
     return max(1, min(USUAL_SEEDS, TRIAL_WORK // work))
 
 

@@ -1,14 +1,15 @@
 """Makes room for one waiting pod after the other by evicting few pods that find another node.
 
 The plan that an administrator would try first: each waiting pod goes where it fits; where it fits
-nowhere, one running pod (or a few of one node) moves to another node that takes it at once, and the
-waiting pod gets its place. Every step passes the scheduler's filters when it is taken, and no pod
-moves twice. Nothing is proven: it is what any better plan has to beat, found in little time.
+nowhere, one running pod (or a few of one node) moves to another node that takes it at once, if need
+be in the place of a third pod, and the waiting pod gets its place. Every step passes the
+scheduler's filters when it is taken, and no pod moves twice. Nothing is proven: it is what any
+better plan has to beat, found in little time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 import numpy as np
@@ -28,8 +29,15 @@ from planner.solver.problem.problem import Problem
 
 TRIALS = 100
 """So many evictions with enough room are tried for a waiting pod: other rules may refuse each."""
+NEXT_TRIALS = 20
+"""The same where the evicted pod takes the place of a third one, which finds another node."""
 NODES, FEW = 60, 4
 """Where one eviction is not enough: so many nodes are tried, and evictions on each of them."""
+
+
+_Nodes = frozenset[int]
+_Home = Callable[[int, _Nodes], bool]
+"""A way to bring an evicted pod to another node than these; False if there is none."""
 
 
 def few_evictions_each(
@@ -72,6 +80,7 @@ class _FewEvictionsEach:
         self._steps: list[Step] = []
         self._moves_left = moves
         self._may_move = self._by_preference(may_move)
+        self._moved = np.zeros(len(problem.cluster.pods), np.bool_)
 
     def smallest_first(self, pods: Sequence[int]) -> list[int]:
         """The pods by what they ask for."""
@@ -95,28 +104,35 @@ class _FewEvictionsEach:
         return tuple(self._steps)
 
     def _settle(self, pod: int) -> bool:
-        """Whether the pod has a node now."""
-        node = self._tightest(pod)
-        if node is not None:
-            self._put(pod, node)
-            self._steps.append(Step.place(pod, node))
+        """Whether the pod has a node now, at the cost of few evictions."""
+        if self._place(pod, frozenset()):
             return True
-        if self._moves_left <= 0:
-            return False
         ways = chain(islice(self._one(pod), TRIALS), self._few(pod))
-        return any(self._exchange(pod, node, leaving) for node, leaving in ways)
+        return any(
+            self._exchange(pod, node, leaving, self._place) for node, leaving in ways
+        ) or any(
+            self._exchange(pod, node, leaving, self._replace)
+            for node, leaving in islice(self._one(pod, homeless=True), NEXT_TRIALS)
+        )
 
     # Who could leave which node
 
-    def _one(self, pod: int) -> Iterator[tuple[int, list[int]]]:
-        """Pods whose place is large enough and who have room elsewhere, with their node."""
+    def _one(
+        self, pod: int, but: _Nodes = frozenset(), *, homeless: bool = False
+    ) -> Iterator[tuple[int, list[int]]]:
+        """Pods whose place is large enough, with their node, if others have room for them.
+
+        Or, `homeless`, if no other has: these may take the place of a third pod.
+        """
         lacking = self._room.lacking(int(self._group_of[pod]))
-        nodes = self._state.node_of[self._may_move]
-        gives = self._problem.requests[self._group_of[self._may_move]]
-        enough = self._reachable(pod)[nodes] & (gives >= lacking[nodes]).all(axis=1)
-        others = zip(self._may_move[enough].tolist(), nodes[enough].tolist(), strict=True)
-        for other, node in others:
-            if self._room.elsewhere(int(self._group_of[other]), node):
+        may_move = self._may_move[~self._moved[self._may_move]]
+        nodes = self._state.node_of[may_move]
+        gives = self._problem.requests[self._group_of[may_move]]
+        reachable = self._reachable(pod)
+        reachable[list(but)] = False
+        enough = reachable[nodes] & (gives >= lacking[nodes]).all(axis=1)
+        for other, node in zip(may_move[enough].tolist(), nodes[enough].tolist(), strict=True):
+            if self._room.elsewhere(int(self._group_of[other]), node) != homeless:
                 yield node, [other]
 
     def _few(self, pod: int) -> Iterator[tuple[int, list[int]]]:
@@ -132,6 +148,7 @@ class _FewEvictionsEach:
     def _cover(self, node: int, lacking: IntArray) -> list[int]:
         """Pods of the node that free what is lacking, the largest part first; [] if few can't."""
         there = self._may_move[self._state.node_of[self._may_move] == node].tolist()
+        there = [pod for pod in there if not self._moved[pod]]
         others = [p for p in there if self._room.elsewhere(int(self._group_of[p]), node)]
         found: list[int] = []
         while lacking.any() and others and len(found) < FEW:
@@ -155,64 +172,76 @@ class _FewEvictionsEach:
 
     # Steps
 
-    def _exchange(self, pod: int, node: int, leaving: Sequence[int]) -> bool:
-        """Move the others away and place this one; if a filter refuses, nothing happens."""
-        landed: list[Step] = []
+    def _exchange(
+        self, pod: int, node: int, leaving: Sequence[int], home: _Home, but: _Nodes = frozenset()
+    ) -> bool:
+        """Find the others a home and place this one; if a filter refuses, nothing happens."""
+        mark, found = len(self._steps), len(leaving) <= self._moves_left
         for other in leaving:
-            self._put(other, None)
-            target = self._tightest(other, but=node)
-            if target is None:
-                self._put(other, node)
+            if not found:
                 break
-            self._put(other, target)
-            landed.append(Step.place(other, target))
-        if len(landed) < len(leaving) or refusal(self._scheduler, pod, node) is not None:
-            for step in reversed(landed):
-                self._put(step.pod, None)
-                self._put(step.pod, node)
-            return False
-        self._put(pod, node)
-        for step in landed:
-            self._steps += (Step.evict(step.pod, node), step)
-        self._steps.append(Step.place(pod, node))
-        self._may_move = self._may_move[~np.isin(self._may_move, leaving)]
-        self._moves_left -= len(landed)
-        return True
+            self._take(Step.evict(other, node))
+            found = home(other, but | {node})
+        if found and refusal(self._scheduler, pod, node) is None:
+            self._take(Step.place(pod, node))
+            return True
+        self._undo(mark)
+        return False
 
-    def _tightest(self, pod: int, but: int | None = None) -> int | None:
+    def _place(self, pod: int, but: _Nodes) -> bool:
+        """Put the pod on another node that has room."""
+        node = self._tightest(pod, but)
+        if node is not None:
+            self._take(Step.place(pod, node))
+        return node is not None
+
+    def _replace(self, pod: int, but: _Nodes) -> bool:
+        """Give the pod the place of a third one that finds room elsewhere."""
+        return any(
+            self._exchange(pod, node, leaving, self._place, but)
+            for node, leaving in islice(self._one(pod, but), NEXT_TRIALS)
+        )
+
+    def _tightest(self, pod: int, but: _Nodes) -> int | None:
         """The node that takes the pod now and has least room left: large room stays whole."""
         room = self._room.open(int(self._group_of[pod]))
         if not room.any():
             return None
         feasible = self._scheduler.evaluate(pod).feasible
         feasible = feasible[room[feasible]]
-        if but is not None:
-            feasible = feasible[feasible != but]
+        if but:
+            feasible = feasible[~np.isin(feasible, list(but))]
         return self._room.tightest(feasible) if len(feasible) else None
 
-    def _put(self, pod: int, node: int | None) -> None:
-        """Place the pod, or take it away from where it is."""
-        changed = int(self._state.node_of[pod]) if node is None else node
-        if node is None:
-            self._state.remove(pod)
+    def _take(self, step: Step) -> None:
+        self._steps.append(step)
+        if step.action == "evict":
+            self._state.remove(step.pod)
+            self._moved[step.pod] = True
+            self._moves_left -= 1
         else:
-            self._state.place(pod, node)
-        self._room.changed(changed)
+            self._state.place(step.pod, step.node)
+        self._room.changed(step.node)
+
+    def _undo(self, mark: int) -> None:
+        """As if the steps from the mark on had not been taken."""
+        while len(self._steps) > mark:
+            step = self._steps.pop()
+            if step.action == "evict":
+                self._state.place(step.pod, step.node)
+                self._moved[step.pod] = False
+                self._moves_left += 1
+            else:
+                self._state.remove(step.pod)
+            self._room.changed(step.node)
 
 
 def _evictable(problem: Problem, allowances: Allowances) -> list[int]:
-    """Movable pods that come back, and whose budget lets one go at some time.
-
-    The Eviction API refuses pods under two budgets.
-    """
+    """Movable pods that come back, and that the Eviction API lets go."""
     return sorted(
         pod
         for (group, _), pods in problem.movable.items()
-        if group not in problem.no_return and group not in allowances.contested
+        if group not in problem.no_return
         for pod in pods
-        if all(
-            allowances.each[number].left > 0
-            for number in allowances.of_pod(pod)
-            if allowances.each[number].budget
-        )
+        if allowances.refusal(pod) is None
     )

@@ -50,6 +50,14 @@ def test_where_one_eviction_is_not_enough_few_pods_of_a_node_leave() -> None:
     assert planned(built)[0] == (*moved(0, 0, 1), *moved(1, 0, 1), Step.place(2, 0))
 
 
+def test_an_evicted_pod_may_take_the_place_of_a_third_one() -> None:
+    nodes = [node("large", cpu="4"), node("middle", cpu="3"), node("small", cpu="1")]
+    running = (pods("large", app="a", cpu="3"), pods("middle", app="b", cpu="1"))
+    built = cluster(nodes, *running, pods("", app="c", cpu="4"))
+    third = (Step.evict(1, 1), Step.place(1, 2), Step.place(0, 1))
+    assert planned(built)[0] == (Step.evict(0, 0), *third, Step.place(2, 0))
+
+
 def test_the_higher_priority_is_served_first() -> None:
     large, small = node("large", cpu="4"), node("small", cpu="1")
     low, high = pods("", app="low", cpu="4"), pods("", app="high", cpu="4", priority=10)
