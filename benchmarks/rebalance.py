@@ -1,6 +1,6 @@
 """Rebalancing drifted clusters: moves, bound, gap, time and memory, beside textbook models.
 
-Every result is judged from pods alone by `final_state`, which shares nothing with any solver.
+Every result is judged pod by pod by `final_state`, which is no part of any solver.
 """
 
 from __future__ import annotations

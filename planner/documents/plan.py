@@ -116,7 +116,7 @@ def plan_options(options: SolveOptions) -> PlanOptions:
 def _placements(outcome: PlanOutcome, broken: Iterable[Broken]) -> Iterator[Placement]:
     """In the order of the steps; a pod that ends where it was is no placement."""
     before, after = outcome.before, outcome.after
-    because = reasons(before, outcome.violations_before)
+    because = reasons(outcome.violations_before)
     breaks: dict[int, list[str]] = {}
     for rule in broken:
         for pod in rule.pods:

@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 
 from planner.cluster import PENDING, Cluster
+from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.disruption.budgets import Allowances
 from planner.replay.trial_state import Stage
 from planner.replay.verify import with_old_pods
-from planner.scheduler.framework.changes import BoolArray
 from planner.scheduler.profile import Profile
 from planner_models.pod import DEFAULT_SCHEDULER
 

@@ -48,7 +48,7 @@ class DomainCounter:
         self.nodes = nodes
         self.counts: list[int] = domain_counts(pods, spread).tolist()
         self._max_skew = constraint.max_skew
-        self._short = len(nodes.eligible) < (constraint.min_domains or 1)
+        self._short = spread.too_few_domains
         self._how_many = Counter([self.counts[domain] for domain in nodes.eligible])
         self._minimum = min(self._how_many, default=0)
 

@@ -1,7 +1,7 @@
 """Which pods can change the scheduler's mind about a group, apart from the room that they take up.
 
-PodTopologySpread, InterPodAffinity, NodePorts and the volume plugins look at other pods, but each
-group's rules are about few of them. All else may change without a second look at the group.
+Besides NodeResourcesFit there are other plugins that look at other pods, but each group's rules are
+about few of them. All else may change without a second look at the group.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from itertools import chain
 
 from planner.cluster import Cluster
 from planner.cluster.groups import PodGroup
-from planner.cluster.matching import TermScope
 from planner.cluster.spread import effective_selector
 from planner.scheduler.framework.default_selector import default_selector
 from planner.scheduler.profile import Profile
@@ -27,7 +26,7 @@ class Relevance:
         self._cluster = cluster
         defaults = profile.resolved.args.pod_topology_spread.effective_constraints
         self._hard_defaults = any(constraint.hard for constraint in defaults)
-        self._with_ports = [g.index for g in cluster.groups if g.spec.host_ports]
+        self._exclusive = [g.index for g in cluster.groups if g.spec.exclusive_on_node]
         self._with_volumes = [g.index for g in cluster.groups if _has_storage(g)]
         self.rivals: dict[int, tuple[list[int], ...]] = {
             group.index: tuple(self._about(term, group) for term in terms)
@@ -56,18 +55,15 @@ class Relevance:
             affinity.pod_affinity.required
             or affinity.pod_anti_affinity.required
             or self._avoided_by.get(group)
-            or spec.host_ports
+            or spec.exclusive_on_node
             or _has_storage(self._cluster.groups[group])
             or (self._hard_defaults and not spec.topology_spread_constraints)
         )
 
     def _about(self, term: PodAffinityTerm, carrier: PodGroup) -> list[int]:
         """The groups that a pod affinity term of a group is about."""
-        index = self._cluster.group_index
-        scope = TermScope.of(term, carrier.namespace)
-        names = scope.among(index.namespaces, self._cluster.namespaces)
-        matching: list[int] = index.matching(term.label_selector, names).tolist()
-        return matching
+        about: list[int] = self._cluster.groups_about(term, carrier.namespace).tolist()
+        return about
 
     def _look(self, group: PodGroup) -> Iterator[int]:
         yield group.index
@@ -77,8 +73,8 @@ class Relevance:
         yield from self._avoided_by.get(group.index, ())
         for selector in self._spread_selectors(group):
             yield from self._cluster.group_index.matching(selector, (group.namespace,)).tolist()
-        if group.spec.host_ports:
-            yield from self._with_ports
+        if group.spec.exclusive_on_node:
+            yield from self._exclusive
         if _has_storage(group):
             yield from self._with_volumes
 

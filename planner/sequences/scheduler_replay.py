@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from planner.cluster import PENDING, Cluster
-from planner.cluster.counted_key import counted_key
+from planner.cluster.spread import counted_key
 from planner.cluster.topology import IntArray
 from planner.replay.trial import Manner, Trial, WavePlan
 from planner.sequences.outcome import PlanOutcome

@@ -17,13 +17,11 @@ from planner.cluster.node_rules import NodeRules
 from planner.cluster.spread import CountedPods, SpreadConstraint, counted_pods, excess
 from planner.cluster.topology import IntArray, Topology
 from planner.replay.violations import CORDON_TOLERATED
-from planner.scheduler.plugins.inter_pod_affinity import InterPodAffinity
-from planner.scheduler.plugins.node_affinity import NodeAffinity
-from planner.scheduler.plugins.pod_topology_spread import PodTopologySpread
-from planner.scheduler.plugins.taint_toleration import TaintToleration
+from planner.rules import breakable_rules
 from planner.scheduler.profile import Profile
 from planner.sequences.relevance import Relevance
 from planner.solver.problem import Problem
+from planner_models.diagnosis import RuleKind
 
 Table = IntArray
 """`table[g, n]`: pods of the g-th group that takes part, on node n."""
@@ -162,7 +160,7 @@ class _Spread:
         if not scope.eligible.all():
             fewest = 0
         constraint = self._spread.constraint
-        if len(fixed) < (constraint.min_domains or 1):
+        if self._spread.too_few_domains:
             return excess_above(0, fixed.tolist(), fewest, constraint.max_skew)
         return least_excess(fixed.tolist(), fewest, most, constraint.max_skew)
 
@@ -218,15 +216,15 @@ class _NodeRules:
     """Pods of a group on nodes that its rules about nodes don't admit; once per kind of rule."""
 
     def __init__(
-        self, field: _Field, group: PodGroup, rules: NodeRules, enforced: set[str]
+        self, field: _Field, group: PodGroup, rules: NodeRules, enforced: frozenset[RuleKind]
     ) -> None:
         self.groups = frozenset((group.index,))
         self._field = field
         self._crowd = field.crowd(np.array([group.index], np.int64))
         self._weights = np.zeros(len(self._crowd.fixed), np.int64)
-        if NodeAffinity.name in enforced:
+        if "nodeAffinity" in enforced:
             self._weights += ~rules.affinity(group.spec)
-        if TaintToleration.name in enforced:
+        if "taints" in enforced:
             self._weights += ~rules.taints((*group.spec.tolerations, CORDON_TOLERATED))
 
     @property
@@ -244,13 +242,13 @@ class _NodeRules:
 
 def _rules(field: _Field, profile: Profile, relevance: Relevance) -> Iterator[Rule]:
     """The rules that look at a group that takes part."""
-    enforced = {plugin.name for plugin in profile.filters}
+    enforced = breakable_rules(plugin.name for plugin in profile.filters)
     groups, chosen = field.problem.cluster.groups, field.position.keys()
-    if PodTopologySpread.name in enforced:
+    if "topologySpread" in enforced:
         for spread in field.problem.spreads:
             if not chosen.isdisjoint(spread.matching.tolist()):
                 yield _Spread(field, spread)
-    if InterPodAffinity.name in enforced:
+    if "podAntiAffinity" in enforced:
         for carrier, terms in relevance.rivals.items():
             if not chosen.isdisjoint((carrier, *chain.from_iterable(terms))):
                 yield _AntiAffinity(field, groups[carrier], terms)

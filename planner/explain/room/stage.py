@@ -19,7 +19,7 @@ from planner.explain.rules.inter_pod_affinity import NearRule
 from planner.explain.rules.pod_topology_spread import SpreadRule, matching_groups
 from planner.explain.rules.rule import Rule
 from planner.explain.situation.subject import Subject
-from planner.scheduler.cycle import GroupCycle
+from planner.scheduler.group_cycle import GroupCycle
 from planner.scheduler.volumes.state import VolumeState
 from planner_models.diagnosis import RuleKind
 

@@ -19,9 +19,10 @@ from planner.cluster.node_rules import BoolArray
 from planner.cluster.resources import ResourceTable
 from planner.cluster.storage import Storage
 from planner.explain.situation.subject import Subject
-from planner.scheduler.cycle import Evaluation, GroupCycle
+from planner.scheduler.cycle import Evaluation
 from planner.scheduler.framework.changes import ChangeLog
 from planner.scheduler.framework.state import SchedulingState
+from planner.scheduler.group_cycle import GroupCycle
 from planner.scheduler.volumes.state import VolumeState
 from planner_models.node import UNSCHEDULABLE_TAINT, Node
 from planner_models.pod import PodSpec
