@@ -68,6 +68,7 @@ class ContainerText(msgspec.Struct, rename="camel", omit_defaults=True, gc=False
     resources: Raw = NOTHING
     ports: Raw = NOTHING
     restart_policy: str | None = None
+    restart_policy_rules: Raw = NOTHING
 
     def text(self) -> bytes:
         """Everything that makes it this container."""
@@ -123,6 +124,7 @@ class SpecText(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
     scheduler_name: Raw = NOTHING
     scheduling_gates: Raw = NOTHING
     host_network: Raw = NOTHING
+    host_users: Raw = NOTHING
     runtime_class_name: Raw = NOTHING
     resource_claims: Raw = NOTHING
 

@@ -31,6 +31,7 @@ from planner_models.nulls import without_nulls
 from planner_models.pod import (
     Container,
     ContainerPort,
+    ContainerRestartRule,
     ContainerState,
     Pod,
     PodSpec,
@@ -112,6 +113,7 @@ class PodDecoder:
         self._volumes = _Validated(Volume)
         self._resources = _Validated(ResourceRequirements)
         self._ports = _Validated(tuple[ContainerPort, ...])
+        self._restart_rules = _Validated(tuple[ContainerRestartRule, ...])
         self._affinity = _Validated(Affinity)
         self._tolerations = _Validated(tuple[Toleration, ...])
         self._constraints = _Validated(tuple[TopologySpreadConstraint, ...])
@@ -236,6 +238,7 @@ class PodDecoder:
                 resources=self._resources.get(text.resources, _NO_RESOURCES),
                 ports=self._ports.get(text.ports, ()),
                 restart_policy=text.restart_policy or "",
+                restart_policy_rules=self._restart_rules.get(text.restart_policy_rules, ()),
             )
         return found
 

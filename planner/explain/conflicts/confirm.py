@@ -21,7 +21,15 @@ from planner.explain.situation.subject import Subject
 from planner_models.diagnosis import RuleKind
 
 _NOT_IN_SPEC: frozenset[RuleKind] = frozenset(
-    ("capacity", "unschedulable", "podAntiAffinityOfOthers", "nodeName", "ports", "volumes")
+    (
+        "capacity",
+        "unschedulable",
+        "podAntiAffinityOfOthers",
+        "nodeName",
+        "ports",
+        "volumes",
+        "declaredFeatures",
+    )
 )
 """Rules that are left out by not asking them: nothing else depends on them."""
 

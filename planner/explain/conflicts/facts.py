@@ -26,6 +26,7 @@ from planner.words import (
     resource_word,
     short_key,
 )
+from planner_models.declared_features import ASKED_FOR_BY
 from planner_models.diagnosis import ConflictFact, RuleKind
 from planner_models.resources import PODS
 
@@ -111,6 +112,12 @@ def _rules(subject: Subject, ref: WorkloadRef, groups: tuple[int, ...]) -> Itera
     if any(mask.any() for mask in shut.values()):
         text = f"{ref.name} does not tolerate every taint."
         yield _static("taints", "taints", ref, "spec.tolerations", text, groups, shut)
+    if spec.required_features:
+        features = conjoined(list(spec.required_features))
+        shut = {g: ~rules.declaring(cluster.groups[g].spec.required_features) for g in groups}
+        text = f"{ref.name} needs nodes that declare {features}."
+        field = ASKED_FOR_BY[spec.required_features[0]]
+        yield _static("declaredFeatures", "declared features", ref, field, text, groups, shut)
     if spec.host_ports:
         ports = conjoined([str(port) for _, _, port in spec.host_ports])
         text = f"{ref.name} takes host port {ports}, once per node."

@@ -62,13 +62,20 @@ def _proposal(
             "labels": dict(_asked_labels(case, chosen[0])),
             "size": dict(_amounts(case)),
         },
-        text=f"add {nodes}{where}{size}{each}",
+        text=f"add {nodes}{where}{size}{each}{_declaring(case, number)}",
         cost=case.costs["addNode"] + (5 if fresh else 0) + 5 * (number - 1),
         overlay=_overlay(case, chosen[0], number),
         then="then it takes the pod" if number == 1 else "then they take the pods",
         notes=(helps_not,) if helps_not else (),
         grown=lambda more: _proposal(case, chosen, bad, fresh=fresh, number=number + more),
     )
+
+
+def _declaring(case: Case, number: int) -> str:
+    """Its kubelet has to be one that knows what the pod uses."""
+    features = case.subject.group.spec.required_features
+    verb = "declares" if number == 1 else "declare"
+    return f", that {verb} {conjoined(list(features))}" if features else ""
 
 
 def _names(places: Sequence[_Place]) -> str:
@@ -135,7 +142,10 @@ def _overlay(case: Case, place: _Place, number: int = 1) -> Overlay:
     nodes = (
         Node(
             metadata=ObjectMeta(name=name, labels=_labels(case, place, name)),
-            status=NodeStatus(allocatable=_allocatable(case)),
+            status=NodeStatus(
+                allocatable=_allocatable(case),
+                declared_features=case.subject.group.spec.required_features,
+            ),
         )
         for name in names
     )

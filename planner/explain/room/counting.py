@@ -20,7 +20,9 @@ from planner.explain.rules.pod_topology_spread import SpreadRule, matching_group
 from planner.words import amount_of, conjoined
 from planner_models.diagnosis import Counting, RuleKind
 
-_STATIC: frozenset[RuleKind] = frozenset(("nodeAffinity", "taints", "unschedulable", "nodeName"))
+_STATIC: frozenset[RuleKind] = frozenset(
+    ("nodeAffinity", "taints", "unschedulable", "nodeName", "declaredFeatures")
+)
 
 
 def certificate(stage: Stage) -> Counting | None:

@@ -29,6 +29,7 @@ _MONOTONE: frozenset[RuleKind] = frozenset(
         "taints",
         "unschedulable",
         "nodeName",
+        "declaredFeatures",
         "ports",
         "capacity",
         "podAntiAffinity",

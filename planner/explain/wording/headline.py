@@ -5,6 +5,7 @@ from __future__ import annotations
 from planner.cluster.node_rules import BoolArray
 from planner.explain.conflicts.derive import Derivation
 from planner.explain.rules.inter_pod_affinity import AntiAffinityRule
+from planner.explain.rules.node_declared_features import FeatureRule
 from planner.explain.rules.node_resources_fit import CapacityRule
 from planner.explain.rules.node_unschedulable import CordonRule
 from planner.explain.rules.pod_topology_spread import SpreadRule
@@ -107,6 +108,8 @@ def _alone(subject: Subject, rule: Rule) -> str:
         return f"{subject.headline} tolerates the taints of no node"
     if isinstance(rule, CordonRule):
         return f"every node is cordoned, so none takes {subject.headline}"
+    if isinstance(rule, FeatureRule):
+        return f"no node declares the features that {subject.headline} needs"
     return f"{rule.name} leaves no node for {subject.headline}"
 
 

@@ -42,6 +42,7 @@ _LEAVES: Mapping[RuleKind, str] = {
     "podAntiAffinity": "anti-affinity leaves {}",
     "podAntiAffinityOfOthers": "anti-affinity of others leaves {}",
     "ports": "free host ports leave {}",
+    "declaredFeatures": "the features it needs leave {}",
     "capacity": "capacity leaves {}",
 }
 _EXCLUDES: Mapping[RuleKind, str] = {
@@ -53,6 +54,7 @@ _EXCLUDES: Mapping[RuleKind, str] = {
     "podAntiAffinity": "anti-affinity excludes {}",
     "podAntiAffinityOfOthers": "anti-affinity of others excludes {}",
     "ports": "its host port is taken on {}",
+    "declaredFeatures": "it needs a feature that {} lacks",
 }
 
 

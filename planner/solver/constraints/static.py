@@ -1,8 +1,8 @@
 """Rules that look at the node alone, joined: which nodes a group may be put on.
 
-NodeUnschedulable, NodeAffinity, TaintToleration and what bound volumes can reach; and the labels
-without which PodTopologySpread and InterPodAffinity refuse a node. A running pod may stay on a node
-that these rules refuse: they are IgnoredDuringExecution.
+NodeUnschedulable, NodeAffinity, TaintToleration, NodeDeclaredFeatures and what bound volumes can
+reach; and the labels without which PodTopologySpread and InterPodAffinity refuse a node. A running
+pod may stay on a node that these rules refuse: they are IgnoredDuringExecution.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from planner.cluster.node_rules import BoolArray, NodeRules
 from planner.solver.constraints import (
     inter_pod_affinity_terms,
     node_affinity,
+    node_declared_features,
     node_unschedulable,
     taint_toleration,
 )
@@ -53,6 +54,7 @@ class StaticRules:
             node_affinity.admitted(self.nodes, group.spec)
             & taint_toleration.admitted(self.nodes, group.spec)
             & node_unschedulable.admitted(self.nodes, group.spec)
+            & node_declared_features.admitted(self.nodes, group.spec)
             & reach(self._cluster, group)
         )
 
