@@ -20,6 +20,7 @@ from planner.sources.pod_text import (
     SpecText,
     StatusText,
 )
+from planner.sources.resize_text import resize_of
 from planner_models.pod_status import ContainerKind, Phase, QosClass
 
 ANNOTATIONS = tuple(
@@ -58,6 +59,8 @@ class PodRow(msgspec.Struct, array_like=True, gc=False):
     conditions: bytes
     """A list of `Condition`."""
     condition_times: str
+    resize: bytes
+    """A `ResizeText`; empty where the status says the same as the spec."""
 
     @property
     def stored(self) -> bool:
@@ -121,6 +124,7 @@ def row_of(text: PodText) -> PodRow:
         states=_states(status),
         conditions=_encode(list(map(_KIND_OF_CONDITION, conditions))) if conditions else b"",
         condition_times=",".join([c.last_transition_time or "" for c in conditions]),
+        resize=resize_of(spec, status) if spec.node_name else b"",
     )
 
 

@@ -178,6 +178,9 @@ class StateText(msgspec.Struct, gc=False):
 class ContainerStatusText(msgspec.Struct, rename="camel", gc=False):
     """How a container fares."""
 
+    name: str | None = None
+    resources: Raw = NOTHING
+    allocated_resources: Raw = NOTHING
     restart_count: int | None = None
     state: StateText | None = None
 
@@ -194,6 +197,8 @@ class StatusText(msgspec.Struct, rename="camel", gc=False):
     container_statuses: list[ContainerStatusText] | None = None
     init_container_statuses: list[ContainerStatusText] | None = None
     ephemeral_container_statuses: list[ContainerStatusText] | None = None
+    resources: Raw = NOTHING
+    allocated_resources: Raw = NOTHING
 
 
 class PodText(msgspec.Struct, gc=False):
