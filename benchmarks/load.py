@@ -51,9 +51,9 @@ def prepare(case: Case, cache: Path) -> None:
 
 def by_planner(path: Path) -> Counts:
     """Models, owners, groups, topologies, integer arrays."""
-    from planner.api import load
+    import planner
 
-    cluster = load([str(path)])
+    cluster = planner.load(path).snapshot
     return len(cluster.nodes), len(cluster.pods) + cluster.finished
 
 

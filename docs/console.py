@@ -2,8 +2,10 @@
 
 In a ```console block a line that begins with `$ planner` is run as it stands, in a folder of the
 page's own, and what follows is what it prints; a line `...` stands for any number of lines. `$ echo
-$?` shows the last exit code. A block whose first line has a file name (```yaml web.yaml) is written
-there first. Commands for other programs stand in ```sh blocks, which are only read.
+$?` shows the last exit code. In a ```pycon block the lines after `>>>` and `... ` are run as Python
+runs them when it is started without a file, with what earlier blocks of the page defined. A block
+whose first line has a file name (```yaml web.yaml) is written there first. Commands for other
+programs stand in ```sh blocks, which are only read.
 """
 
 from __future__ import annotations
@@ -14,9 +16,11 @@ import os
 import re
 import shlex
 import tempfile
+import traceback
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from planner.cli.app import main
 
@@ -51,26 +55,53 @@ class Shell:
         return printed.getvalue()
 
 
+@dataclass
+class Interpreter:
+    """Runs statements one after the other and keeps what they define."""
+
+    names: dict[str, Any] = field(default_factory=dict)
+
+    def run(self, source: str) -> str:
+        """What the statement prints, the value of an expression, or the error it raises."""
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            try:
+                exec(compile(source, "<page>", "single"), self.names)
+            except Exception as error:  # noqa: BLE001 - shown on the page
+                printed.write("Traceback (most recent call last):\n")
+                printed.writelines(traceback.format_exception_only(error))
+        return printed.getvalue()
+
+
 def rerun(text: str) -> str:
     """The page with what its commands print now; what is still right stays as it is."""
-    shell = Shell()
+    shell, interpreter = Shell(), Interpreter()
 
     def block(found: re.Match[str]) -> str:
         if found["file"]:
             path = Path(found["file"])
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(found["text"], encoding="utf-8")
-        if found["language"] != "console":
-            return found[0]
-        parts = (f"$ {command}\n{_shown(shell, command, told)}" for command, told in _steps(found))
-        return f"```console\n{''.join(parts)}```"
+        match found["language"]:
+            case "console":
+                parts = [
+                    f"$ {command}\n{_shown(shell.run(command), told)}"
+                    for command, told in _steps(found)
+                ]
+            case "pycon":
+                parts = [
+                    f"{shown}{_shown(interpreter.run(source), told)}"
+                    for shown, source, told in _statements(found)
+                ]
+            case _:
+                return found[0]
+        return f"```{found['language']}\n{''.join(parts)}```"
 
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), _no_ci():
         return BLOCK.sub(block, text)
 
 
-def _shown(shell: Shell, command: str, told: str) -> str:
-    printed = shell.run(command)
+def _shown(printed: str, told: str) -> str:
     return told if matches(told, printed) else printed
 
 
@@ -80,6 +111,15 @@ def _steps(found: re.Match[str]) -> Iterator[tuple[str, str]]:
         whole = re.match(r"(?:[^\n]*\\\n)*[^\n]*\n?", part)
         command = whole[0] if whole else ""
         yield command.rstrip("\n"), part[len(command) :]
+
+
+def _statements(found: re.Match[str]) -> Iterator[tuple[str, str, str]]:
+    """Every statement as it is shown and as it is run, with what is said to follow it."""
+    for part in re.split(r"^(?=>>> )", found["text"], flags=re.MULTILINE)[1:]:
+        whole = re.match(r">>> [^\n]*\n(?:\.\.\. [^\n]*\n)*", part)
+        shown = whole[0] if whole else ""
+        source = "".join(f"{line[4:]}\n" for line in shown.splitlines())
+        yield shown, source, part[len(shown) :]
 
 
 def matches(told: str, printed: str) -> bool:

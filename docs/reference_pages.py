@@ -14,21 +14,13 @@ from typing import Any
 import typer
 
 from planner.cli.app import COMMANDS, application
+from planner.exit_codes import MEANINGS
 from planner.report.ci.rules import RULES
 from planner.report.markdown import escape
 from planner_models.documents import DOCUMENTS, json_schema
 
 FOLDER = Path(__file__).parent / "reference"
 GENERATED = "<!-- Written by `make docs`; changes here are lost. -->"
-EXIT_CODES = {
-    0: "Done, and nothing is wrong.",
-    1: "Bad input or a failure; stderr says what and where.",
-    2: "The command line can't mean what it says.",
-    3: "A negative answer: see each command.",
-    4: "Undecided within the limit: the result is complete and checked, but not proven.",
-    130: "Interrupted by Ctrl-C; `solve` and `evict` still write the best plan they have.",
-    141: "Nobody reads the result any more, as in `planner ... | head`.",
-}
 Json = Mapping[str, Any]
 
 
@@ -87,7 +79,7 @@ def _paragraphs(text: str) -> str:
 
 
 def _exit_codes() -> str:
-    rows = ((str(code), _cell(text)) for code, text in EXIT_CODES.items())
+    rows = ((str(code), _cell(text)) for code, text in MEANINGS.items())
     parts = [_table(("code", "meaning"), rows), "What 3 and 4 mean, command by command:"]
     group: Any = typer.main.get_command(application(COMMANDS))
     meanings: list[str] = []

@@ -1,6 +1,79 @@
 """Explains, simulates and plans where Kubernetes pods go.
 
-Nothing is imported here: a command pays only for the packages that it uses.
+    import planner
+
+    cluster = planner.load("cluster.json")
+    plan = cluster.solve(rebalance=True, time_limit=30)
+    print(plan.to_markdown())
+
+Names are imported when they are first asked for: a program pays only for the packages it uses.
 """
 
-__version__ = "0.1.0"
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from planner.version import __version__
+
+if TYPE_CHECKING:
+    from planner.api.answers import Answer
+    from planner.api.cluster import Cluster
+    from planner.api.diagnosis import Diagnosis
+    from planner.api.eviction_plan import EvictionPlan
+    from planner.api.fleet import Fleet, FleetDecision, FleetDecisionList
+    from planner.api.inspection import Inspection
+    from planner.api.load import Source, load, load_fleet
+    from planner.api.plan import Plan
+    from planner.api.simulation import Simulation
+    from planner.errors import PlannerError, UsageError
+    from planner.solver.progress import Progress
+else:
+    _PLACES = {
+        "Answer": "api.answers",
+        "Cluster": "api.cluster",
+        "Diagnosis": "api.diagnosis",
+        "EvictionPlan": "api.eviction_plan",
+        "Fleet": "api.fleet",
+        "FleetDecision": "api.fleet",
+        "FleetDecisionList": "api.fleet",
+        "Inspection": "api.inspection",
+        "Plan": "api.plan",
+        "PlannerError": "errors",
+        "Progress": "solver.progress",
+        "Simulation": "api.simulation",
+        "Source": "api.load",
+        "UsageError": "errors",
+        "load": "api.load",
+        "load_fleet": "api.load",
+    }
+
+    def __getattr__(name):
+        from importlib import import_module
+
+        if name not in _PLACES:
+            raise AttributeError(f"module 'planner' has no attribute {name!r}")
+        return getattr(import_module(f"planner.{_PLACES[name]}"), name)
+
+    def __dir__():
+        return sorted({*globals(), *_PLACES})
+
+
+__all__ = [
+    "Answer",
+    "Cluster",
+    "Diagnosis",
+    "EvictionPlan",
+    "Fleet",
+    "FleetDecision",
+    "FleetDecisionList",
+    "Inspection",
+    "Plan",
+    "PlannerError",
+    "Progress",
+    "Simulation",
+    "Source",
+    "UsageError",
+    "__version__",
+    "load",
+    "load_fleet",
+]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import signal
 import sys
 
-from planner.solver.interrupts import leave_at_once
+from planner.interrupts import leave_at_once
 
 
 def main() -> int:

@@ -37,6 +37,13 @@ class NodeAffinity(KubeModel):
     required: NodeSelector | None = Field(default=None, alias=REQUIRED)
     preferred: tuple[PreferredSchedulingTerm, ...] = Field(default=(), alias=PREFERRED)
 
+    @property
+    def unreadable(self) -> bool:
+        """Whether kube-scheduler can't read one of the terms."""
+        required = self.required.node_selector_terms if self.required else ()
+        terms = (*required, *(weighted.preference for weighted in self.preferred))
+        return any(term.unreadable for term in terms)
+
 
 class PodAffinityTerm(KubeModel):
     """Which pods, in which namespaces, and over which topology.

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 import msgspec
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from planner_models.affinity import Affinity
 from planner_models.base import Bool, FieldError, Int, Int32, KubeModel
@@ -37,13 +37,17 @@ DEFAULT_SCHEDULER = "default-scheduler"
 PreemptionPolicy = Literal["PreemptLowerPriority", "Never"]
 
 
+def _tcp_if_empty(protocol: object) -> object:
+    return "TCP" if protocol == "" else protocol
+
+
 class ContainerPort(KubeModel):
     """A port; only host ports matter to scheduling."""
 
     container_port: Int = 0
     host_port: Int = 0
     host_ip: str = Field(default="", alias="hostIP")
-    protocol: Literal["TCP", "UDP", "SCTP"] = "TCP"
+    protocol: Annotated[Literal["TCP", "UDP", "SCTP"], BeforeValidator(_tcp_if_empty)] = "TCP"
 
     @model_validator(mode="after")
     def _as_the_api_server_validates(self) -> Self:

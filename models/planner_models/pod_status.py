@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 Phase = Literal["Pending", "Running", "Succeeded", "Failed", "Unknown"]
 QosClass = Literal["Guaranteed", "Burstable", "BestEffort"]
+PHASES: dict[str, Phase] = {phase: phase for phase in get_args(Phase)}
+QOS_CLASSES: dict[str, QosClass] = {name: name for name in get_args(QosClass)}
 ContainerKind = Literal["main", "init", "ephemeral"]

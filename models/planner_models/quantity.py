@@ -123,10 +123,14 @@ def format_resource(name: str, amount: int) -> str:
     return str(amount)
 
 
+_BLANKS = " \x85\xa0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+"""What the API server drops around a quantity: it looks at the JSON text, where a tab is `\\t`."""
+
+
 def _from_json(value: object) -> int:
     if not isinstance(value, str | int | float):
         raise ValueError("a quantity is a string or a number")
-    return parse_quantity(value)
+    return parse_quantity(value.strip(_BLANKS) if isinstance(value, str) else value)
 
 
 def _not_negative(nano: int) -> int:

@@ -207,6 +207,12 @@ class NodeAffinityArgs(PluginArgs):
 
     added_affinity: NodeAffinity | None = None
 
+    @model_validator(mode="after")
+    def _readable(self) -> Self:
+        if self.added_affinity is not None and self.added_affinity.unreadable:
+            raise FieldError("addedAffinity", "the value of Gt and Lt must be an integer")
+        return self
+
 
 class InterPodAffinityArgs(PluginArgs):
     """What the affinity of pods already there adds to the score."""

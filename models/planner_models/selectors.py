@@ -44,13 +44,18 @@ class _Requirement(KubeModel):
             raise ValueError(f"must not be empty with operator {operator}")
         if operator in ("Exists", "DoesNotExist") and values:
             raise ValueError(f"must be empty with operator {operator}")
-        if operator in ("Gt", "Lt") and (len(values) != 1 or _int64(values[0]) is None):
-            raise ValueError(f"must be exactly one integer with operator {operator}")
+        if operator in ("Gt", "Lt") and len(values) != 1:
+            raise ValueError(f"must be exactly one value with operator {operator}")
         return values
 
     @cached_property
     def _value_set(self) -> frozenset[str]:
         return frozenset(self.values)
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether Gt or Lt names no integer: the API server stores that, and no node matches it."""
+        return self.operator in ("Gt", "Lt") and _int64(self.values[0]) is None
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """NotIn and DoesNotExist match when the key is absent; Gt and Lt only integer labels."""
@@ -199,6 +204,11 @@ class NodeSelectorTerm(KubeModel):
     def is_empty(self) -> bool:
         """Whether nothing is asked, so that no node matches."""
         return not self.match_expressions and not self.match_fields
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether kube-scheduler can't read the term, which then matches no node."""
+        return any(requirement.unreadable for requirement in self.match_expressions)
 
     def matches(self, labels: Mapping[str, str], node_name: str) -> bool:
         """Whether the node of this name and these labels fulfils the term."""

@@ -18,11 +18,12 @@ class TopologySpreadConstraint(KubeModel):
     """One constraint of `spec.topologySpreadConstraints`.
 
     Absent policies mean Honor for node affinity and Ignore for taints; an absent `minDomains` acts
-    as 1 but is kept apart, because the API allows the field with DoNotSchedule only.
+    as 1 but is kept apart, because the API allows the field with DoNotSchedule only. A topology key
+    need not be a label key for the API server, only not empty: then no node has it.
     """
 
     max_skew: Int32
-    topology_key: LabelKey
+    topology_key: str
     when_unsatisfiable: WhenUnsatisfiable
     label_selector: LabelSelector | None = None
     min_domains: Int32 | None = None
@@ -39,6 +40,8 @@ class TopologySpreadConstraint(KubeModel):
     def _as_the_api_server_validates(self) -> Self:
         if self.max_skew < 1:
             raise FieldError("maxSkew", f"maxSkew is {self.max_skew}; it must be at least 1")
+        if not self.topology_key:
+            raise FieldError("topologyKey", "topologyKey must not be empty")
         if self.min_domains is not None:
             if self.min_domains < 1:
                 raise FieldError(

@@ -14,7 +14,10 @@ from planner_models.selectors import LabelSelector, NodeSelector
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 BETA_STORAGE_CLASS = "volume.beta.kubernetes.io/storage-class"
-DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+DEFAULT_CLASS = (
+    "storageclass.kubernetes.io/is-default-class",
+    "storageclass.beta.kubernetes.io/is-default-class",
+)
 
 AccessMode = Literal["ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"]
 VolumeMode = Literal["Filesystem", "Block"]
@@ -130,6 +133,11 @@ class StorageClass(KubeObject):
     provisioner: str = ""
     volume_binding_mode: Literal["Immediate", "WaitForFirstConsumer"] = "Immediate"
     allowed_topologies: tuple[TopologySelectorTerm, ...] = ()
+
+    @property
+    def default(self) -> bool:
+        """Whether claims that name no class get this one."""
+        return any(self.metadata.annotations.get(key) == "true" for key in DEFAULT_CLASS)
 
 
 class VolumeNodeResources(KubeModel):

@@ -160,8 +160,8 @@ class Namespace(KubeObject):
 
 
 class PriorityClass(KubeObject):
-    """A name for a priority."""
+    """A name for a priority; without a value it is 0."""
 
-    value: Int32
+    value: Int32 = 0
     global_default: Bool = False
     preemption_policy: PreemptionPolicy = "PreemptLowerPriority"

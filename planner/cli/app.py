@@ -16,13 +16,7 @@ from typing import Annotated
 import typer
 
 from planner import __version__
-from planner.cli.errors import (
-    UsageError,
-    report_bug,
-    report_interrupt,
-    report_source_error,
-    report_usage,
-)
+from planner.cli.errors import report_bug, report_error, report_interrupt, report_usage
 from planner.cli.evict import evict
 from planner.cli.explain import explain
 from planner.cli.fleet import fleet
@@ -31,8 +25,8 @@ from planner.cli.schema import schema
 from planner.cli.session import Session
 from planner.cli.simulate import simulate
 from planner.cli.solve import solve
-from planner.solver.interrupts import INTERRUPTED
-from planner.sources.errors import SourceError
+from planner.errors import PlannerError
+from planner.exit_codes import DONE, INTERRUPTED
 
 GARBAGE_THRESHOLD = 100_000
 """Imports make many objects and no garbage: looking for it rarely saves a tenth of a second."""
@@ -81,9 +75,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     session = Session()
     try:
         return _run(arguments, session)
-    except SourceError as error:
-        return report_source_error(error)
-    except (UsageError, typer.TyperException) as error:
+    except PlannerError as error:
+        return report_error(error)
+    except MemoryError:
+        help_text = "--max-input SIZE makes planner stop before it reads too much"
+        return report_error(PlannerError("there is not enough memory", help=help_text))
+    except typer.TyperException as error:
         return report_usage(error)
     except (KeyboardInterrupt, typer.Abort):
         return report_interrupt()
@@ -117,7 +114,7 @@ def _run(arguments: Sequence[str] | None, session: Session) -> int:
     )
     if code == INTERRUPTED:
         return report_interrupt()
-    return code if isinstance(code, int) else 0
+    return code if isinstance(code, int) else DONE
 
 
 def _accept_any_character() -> None:

@@ -1,8 +1,4 @@
-"""Every way a run can end that is not a result, as one clear message and an exit code.
-
-Exit codes: 1 bad input or failure, 2 usage, 130 interrupted, 141 nobody reads the result any more
-(the last two as shells count signals: 128 + 2, 128 + 13).
-"""
+"""Every way a run can end that is not a result, as one clear message and an exit code."""
 
 from __future__ import annotations
 
@@ -10,51 +6,79 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TextIO
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, TextIO
 
 import typer
 
+from planner.errors import PlannerError, UsageError
+from planner.exit_codes import FAILURE, INTERRUPTED, USAGE
 from planner.report.text.blocks import visible
-from planner.solver.interrupts import INTERRUPTED
-from planner.sources.errors import SourceError
 
-FAILURE = 1
-USAGE = 2
-NO_READER = 141
+if TYPE_CHECKING:
+    from planner_models.notice import Notice
 
+SKIPPED = "invalid"
+"""The code of the notice about objects that were left out."""
 _COLOURS = {"error:": "\x1b[1;31m", "warning:": "\x1b[33m", "help:": "\x1b[36m"}
 _RESET = "\x1b[0m"
 _MARK = re.compile(r"^(error:|warning:|help:)", re.MULTILINE)
 
 
-@dataclass(eq=False)
-class UsageError(Exception):
-    """The command line asks for something that it can't mean."""
+FLAGS = {
+    "costs": "--cost",
+    "goals": "--for",
+    "ignored_plugins": "--ignore-plugin",
+    "immovable": "--immovable",
+    "max_input": "--max-input",
+    "max_moves": "--max-moves",
+    "movable": "--movable",
+    "namespace": "-n",
+    "now": "--now",
+    "policy": "--policy",
+    "priority_threshold": "--priority-threshold",
+    "rebalance": "--rebalance",
+    "scheduler": "--scheduler-config",
+    "time_limit": "--time-limit",
+    "wave": "--wave",
+}
+"""What the façade's arguments are called here, as far as its messages speak of them."""
+_ARGUMENT = re.compile(r"`(?P<name>\w+)(?:=(?P<value>[^`]*))?`")
 
-    message: str
-    help: str | None = None
+
+def report_error(error: PlannerError) -> int:
+    """Something needs the author of the input, or of the command line."""
+    help_text = None if error.help is None else _with_flags(error.help)
+    told = replace(error, message=_with_flags(error.message), help=help_text)
+    _tell(told.render())
+    return USAGE if isinstance(error, UsageError) else FAILURE
 
 
-def report_source_error(error: SourceError) -> int:
-    """Something in the input needs its author."""
-    _tell(error.render())
-    return FAILURE
+def _with_flags(text: str) -> str:
+    """`--time-limit` for `time_limit`, in backticks there; `-n shop` for `namespace=shop`."""
+
+    def flag(found: re.Match[str]) -> str:
+        parts = (FLAGS[found["name"]], found["value"]) if found["name"] in FLAGS else (found[0],)
+        return " ".join(part for part in parts if part)
+
+    return _ARGUMENT.sub(flag, text)
 
 
-def report_usage(error: UsageError | typer.TyperException) -> int:
-    """In our own words, or in typer's, put like ours."""
-    if isinstance(error, UsageError):
-        _tell(SourceError(error.message, help=error.help).render())
-        return USAGE
+def report_usage(error: typer.TyperException) -> int:
+    """What typer refuses, put like our own messages."""
     message = error.format_message().replace("Value error, ", "").rstrip(".")
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "planner"
-    told = SourceError(message[:1].lower() + message[1:], help=f"{command} --help")
-    _tell(told.render())
+    _tell(UsageError(message[:1].lower() + message[1:], help=f"{command} --help").render())
     return error.exit_code
+
+
+def warn_of_skipped(notices: Iterable[Notice]) -> None:
+    """Everything that `--skip-invalid` left out, a line each; not all results show notices."""
+    for notice in notices:
+        if notice.code == SKIPPED:
+            _tell("\n".join(f"warning: left out: {name}" for name in notice.objects))
 
 
 def report_interrupt() -> int:
@@ -68,24 +92,12 @@ def report_bug(error: Exception, *, verbose: bool) -> int:
     if verbose:
         sys.stderr.write("".join(traceback.format_exception(error)))
     text = " ".join(str(error).split()) or "no message"
-    told = SourceError(
+    told = PlannerError(
         f"planner has a bug: {type(error).__name__}: {text}",
         help="please report it with the traceback above" if verbose else "-v shows the traceback",
     )
     _tell(told.render())
     return FAILURE
-
-
-@contextmanager
-def quiet_when_nobody_reads() -> Iterator[None]:
-    """`planner ... | head` ends without a word when head has seen enough."""
-    try:
-        yield
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Python flushes stdout once more on exit, which must not fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(NO_READER) from None
 
 
 def _tell(text: str) -> None:

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.errors import UsageError, quiet_when_nobody_reads
-from planner.cli.input import input_paths, require_nodes
-from planner.cli.options import Example, Filenames, OutputFormat, ReportFile, Verbose
-from planner.cli.session import Session
-from planner.cli.simulate import IgnoredPlugins, Namespace, SchedulerConfig
+from planner.cli.input import read_cluster
+from planner.cli.options import (
+    Example,
+    Filenames,
+    IgnoredPlugins,
+    MaxInput,
+    Namespace,
+    OutputFormat,
+    ReportFile,
+    SchedulerConfig,
+    SkipInvalid,
+    Verbose,
+    named,
+)
+from planner.cli.output import show
+from planner.errors import UsageError
+from planner.exit_codes import DONE, NEGATIVE, UNDECIDED
 from planner.report.text.formats import Output
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from planner import Diagnosis
 
-    from planner.cluster import Cluster
-    from planner.scheduler.profile import Profile
-    from planner_models.diagnosis import Diagnosis, RepairKind
-
-NEGATIVE = 3
-MOST_COST = 1_000_000
-UNDECIDED = 4
+ROWS = (Output.TABLE, Output.NAME)
+"""Formats that show a line for each workload."""
 
 Targets = Annotated[
     list[str] | None,
@@ -44,12 +51,11 @@ BarePods = Annotated[
 ]
 Costs = Annotated[
     list[str] | None,
-    typer.Option(
+    named(
         "--cost",
-        metavar="KIND=N",
-        help="What a kind of change costs, such as addNode=5: cheaper ones come first. Repeatable; "
+        "What a kind of change costs, such as addNode=5: cheaper ones come first. Repeatable; "
         "the kinds and their costs are listed above.",
-        show_default=False,
+        "KIND=N",
     ),
 ]
 States = Annotated[
@@ -71,6 +77,8 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
     targets: Targets = None,
     filenames: Filenames = None,
     example: Example = None,
+    skip_invalid: SkipInvalid = False,
+    max_input: MaxInput = None,
     namespace: Namespace = None,
     all_pending: AllPending = False,
     allow_bare_pods: BarePods = False,
@@ -105,51 +113,25 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
     lowerMinDomains 50    lowerRequest 60
     nodeTaintsPolicy 55   nodeAffinityPolicy 58
     """
-    paths = input_paths(context.command_path, filenames, example, sys.stdin.isatty())
-    from planner.cli.scheduler_config import read_filtering_profiles
-    from planner.cli.targets import find_pods
-    from planner.cluster import build_cluster
-    from planner.cluster.movability import MovePolicy
-    from planner.explain.diagnose import ExplainOptions
-    from planner.explain.many import explain_pods, explain_workloads
-    from planner.explain.room.rearrange import Limits
-    from planner.report.emit import Origin, emit
-    from planner.report.tables import explain_table
-    from planner.sources.load import load_paths
-
-    costs = _costs(cost or ())
-    inventory = load_paths(paths)
-    cluster = build_cluster(inventory)
-    if isinstance(context.obj, Session):
-        context.obj.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
-    require_nodes(cluster)
-    profiles = read_filtering_profiles(inventory, scheduler_config, ignored or ())
-    options = ExplainOptions(
-        Limits(states=states, cells=cells, policy=MovePolicy(bare_pods=allow_bare_pods)), costs
+    costs = costs_of(cost or ())
+    if all_pending and targets:
+        raise UsageError("--all-pending goes without names")
+    cluster = read_cluster(context, filenames, example)
+    ask: Callable[..., Diagnosis] = (
+        partial(cluster.explain, *targets, namespace=namespace)
+        if targets
+        else partial(cluster.explain_pending, brief=report is None and output in ROWS)
     )
-    if all_pending or not targets:
-        if targets:
-            raise UsageError("--all-pending goes without names")
-        rows = replace(options, brief=report is None and output in (Output.TABLE, Output.NAME))
-        found = explain_workloads(cluster, cluster.pending.tolist(), profiles[0], rows)
-    else:
-        pods = find_pods(cluster, targets, namespace, "explain")
-        found = explain_pods(cluster, pods, _profile_of(cluster, pods, profiles), options)
-    if report is not None:
-        from planner.report.html.explain_page import explain_page
-        from planner.report.html.render import write_report
-
-        write_report(report, explain_page(cluster, found))
-    with quiet_when_nobody_reads():
-        origin = Origin("planner explain", filenames or (), cluster)
-        emit(found, output, explain_table, sys.stdout, origin)
+    found = ask(
+        allow_bare_pods=allow_bare_pods,
+        costs=costs,
+        states=states,
+        cells=cells,
+        scheduler=scheduler_config,
+        ignored_plugins=ignored or (),
+    )
+    show(found, output, report)
     return _exit_code(found)
-
-
-def _profile_of(cluster: Cluster, pods: Sequence[int], profiles: Sequence[Profile]) -> Profile:
-    """The one that the pods name as their scheduler, or the first."""
-    names = {cluster.pods[pod].spec.scheduler_name for pod in pods}
-    return next((p for p in profiles if p.resolved.scheduler_name in names), profiles[0])
 
 
 def _exit_code(found: Diagnosis) -> int:
@@ -157,27 +139,10 @@ def _exit_code(found: Diagnosis) -> int:
     verdicts = {found.verdict, *(part.verdict for part in found.parts)}
     if verdicts & {"stuck", "impossible"}:
         return NEGATIVE
-    return UNDECIDED if "undecided" in verdicts else 0
+    return UNDECIDED if "undecided" in verdicts else DONE
 
 
-def _costs(given: Sequence[str]) -> dict[RepairKind, int]:
-    """The documented costs with the user's own put in."""
-    from difflib import get_close_matches
-
-    from planner.explain.repairs import COSTS
-
-    costs: dict[RepairKind, int] = dict(COSTS)
-    for text in given:
-        kind, _, number = text.partition("=")
-        known = [each for each in costs if each == kind]
-        if not known:
-            near = get_close_matches(kind, costs, 1, 0.6)
-            meant = f"did you mean {near[0]}?" if near else f"kinds: {', '.join(sorted(costs))}"
-            raise UsageError(f'--cost "{text}": there is no kind of change "{kind}"', help=meant)
-        if not (number.isascii() and number.isdigit()) or int(number) > MOST_COST:
-            raise UsageError(
-                f'--cost "{text}": N is a whole number from 0 to {MOST_COST}',
-                help=f"such as --cost {kind}={costs[known[0]]}, which is the default",
-            )
-        costs[known[0]] = int(number)
-    return costs
+def costs_of(given: Sequence[str]) -> dict[str, int]:
+    """`addNode=5` by kind; what is no number is out of every range."""
+    pairs = (text.partition("=") for text in given)
+    return {kind: int(n) if n.isascii() and n.isdigit() else -1 for kind, _, n in pairs}

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.errors import UsageError, quiet_when_nobody_reads
-from planner.cli.input import input_paths
-from planner.cli.options import Example, Filenames, OutputFormat, ReportFile, Verbose
-from planner.cli.session import Session
+from planner.cli.input import read_fleet
+from planner.cli.options import (
+    Example,
+    Filenames,
+    MaxInput,
+    OutputFormat,
+    ReportFile,
+    SkipInvalid,
+    Verbose,
+    named,
+)
+from planner.cli.output import show
+from planner.exit_codes import DONE, NEGATIVE, UNDECIDED
 from planner.report.text.formats import Output
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from planner_models.fleet_decision import FleetDecision
-
-NEGATIVE = 3
-UNDECIDED = 4
 
 Targets = Annotated[
     list[str] | None,
@@ -35,11 +39,10 @@ Namespace = Annotated[
 ]
 Now = Annotated[
     str | None,
-    typer.Option(
+    named(
         "--now",
-        metavar="TIME",
-        help="When heartbeats are judged, such as 2026-05-01T12:00:00Z; else when the newest came.",
-        show_default=False,
+        "When heartbeats are judged, such as 2026-05-01T12:00:00Z; else when the newest came.",
+        "TIME",
     ),
 ]
 TimeLimit = Annotated[
@@ -52,6 +55,8 @@ def fleet(  # noqa: PLR0913, PLR0917 - the options of the command
     targets: Targets = None,
     filenames: Filenames = None,
     example: Example = None,
+    skip_invalid: SkipInvalid = False,
+    max_input: MaxInput = None,
     namespace: Namespace = None,
     now: Now = None,
     time_limit: TimeLimit = 60.0,
@@ -69,51 +74,18 @@ def fleet(  # noqa: PLR0913, PLR0917 - the options of the command
     kubectl get memberclusters,crp,crb,csps -o json | planner fleet
     planner fleet -f fleet.yaml crp/web -o wide
     """
-    paths = input_paths(
-        context.command_path, filenames, example, sys.stdin.isatty(), "fleet-walkthrough"
+    found = read_fleet(context, filenames, example).decide(
+        *(targets or ()), namespace=namespace, now=now, time_limit=time_limit
     )
-    from planner import api
-    from planner.cli.placements import find_placements, require_fleet
-    from planner.report.emit import Origin, emit
-    from planner.report.tables import fleet_table
-    from planner_models.fleet_decision import FleetDecisionList
-
-    at = _seconds(now)
-    inventory = api.load_fleet(paths)
-    session = context.obj if isinstance(context.obj, Session) else Session()
-    session.tell(f"read {len(inventory.member_clusters)} member clusters")
-    require_fleet(inventory)
-    chosen = find_placements(inventory, targets or (), namespace)
-    decisions = api.fleet(inventory, chosen, now=at, time_limit=time_limit)
-    if report is not None:
-        from planner.report.html.fleet_page import fleet_page
-        from planner.report.html.render import write_report
-
-        write_report(report, fleet_page(inventory.member_clusters, decisions))
-    with quiet_when_nobody_reads():
-        members = {each.name: each.labels for each in inventory.member_clusters}
-        origin = Origin("planner fleet", filenames or (), members=members)
-        if len(decisions) == 1:
-            emit(decisions[0], output, fleet_table, sys.stdout, origin)
-        else:
-            emit(FleetDecisionList(items=decisions), output, fleet_table, sys.stdout, origin)
-    return _exit_code(decisions)
-
-
-def _seconds(text: str | None) -> int | None:
-    from planner_models.meta import parse_time
-
-    try:
-        return None if text is None else parse_time(text)
-    except ValueError as error:
-        raise UsageError(f"--now: {error}") from error
+    show(found.decisions[0] if len(found.items) == 1 else found, output, report)
+    return _exit_code(found.items)
 
 
 def _exit_code(decisions: Sequence[FleetDecision]) -> int:
     if any(_negative(decision) for decision in decisions):
         return NEGATIVE
     proven = all(each.optimal is None or each.optimal.status == "optimal" for each in decisions)
-    return 0 if proven else UNDECIDED
+    return DONE if proven else UNDECIDED
 
 
 def _negative(decision: FleetDecision) -> bool:

@@ -8,28 +8,53 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from planner.cli.errors import UsageError
-from planner.cli.session import Session
-from planner.sources.errors import SourceError
-from planner.sources.example import example_file
+import planner
+from planner.cli.errors import warn_of_skipped
+from planner.cli.session import session_of
+from planner.errors import UsageError
 
 if TYPE_CHECKING:
-    from planner.cluster import Cluster
+    from planner import Cluster, Fleet
 
 STDIN = "-"
 
 
 def read_cluster(
-    context: typer.Context, filenames: Sequence[str] | None, example: str | None
+    context: typer.Context,
+    filenames: Sequence[str] | None,
+    example: str | None,
+    *,
+    keep_objects: bool = False,
 ) -> Cluster:
     """The cluster in the files and the example; without either, what is piped into planner."""
     paths = input_paths(context.command_path, filenames, example, sys.stdin.isatty())
-    from planner.api import load
-
-    cluster = load(paths)
-    if isinstance(context.obj, Session):
-        context.obj.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
+    session = session_of(context)
+    cluster = planner.load(
+        paths,
+        example=example,
+        keep_objects=keep_objects,
+        skip_invalid=session.skip_invalid,
+        max_input=session.max_input,
+    )
+    warn_of_skipped(cluster.notices)
+    session.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
     return cluster
+
+
+def read_fleet(
+    context: typer.Context, filenames: Sequence[str] | None, example: str | None
+) -> Fleet:
+    """The same for a fleet."""
+    paths = input_paths(
+        context.command_path, filenames, example, sys.stdin.isatty(), "fleet-walkthrough"
+    )
+    session = session_of(context)
+    fleet = planner.load_fleet(
+        paths, example=example, skip_invalid=session.skip_invalid, max_input=session.max_input
+    )
+    warn_of_skipped(fleet.notices)
+    session.tell(f"read {len(fleet.members)} member clusters")
+    return fleet
 
 
 def input_paths(
@@ -40,9 +65,8 @@ def input_paths(
     suggested: str = "docs-conflicting-constraints",
 ) -> list[str]:
     """The paths to read; nobody is left waiting for a terminal that has nothing to say."""
-    paths = [*(filenames or ()), *((example_file(example),) if example is not None else ())]
-    if paths:
-        return paths
+    if filenames or example is not None:
+        return list(filenames or ())
     if terminal:
         raise UsageError(
             "nothing to read: no -f, and stdin is a terminal",
@@ -50,22 +74,3 @@ def input_paths(
             f"try {command} --example {suggested}",
         )
     return [STDIN]
-
-
-def require_nodes(cluster: Cluster) -> None:
-    """For commands that place pods: without nodes there is nothing to say about any of them."""
-    if cluster.nodes:
-        return
-    from planner.words import count_of
-
-    workloads = {ref for ref in cluster.workloads if ref.kind != "Pod"}
-    kinds = sorted({ref.kind for ref in workloads})
-    read = [
-        count_of(len(cluster.pods), "pod"),
-        *(count_of(sum(ref.kind == kind for ref in workloads), kind) for kind in kinds),
-    ]
-    were = "was" if len(read) == 1 and len(cluster.pods) == 1 else "were"
-    raise SourceError(
-        "the input has no nodes, so nothing can be placed",
-        help=f"{' and '.join(read)} {were} read; add: kubectl get nodes -o json",
-    )

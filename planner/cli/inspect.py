@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
-from planner.cli.errors import UsageError, quiet_when_nobody_reads
 from planner.cli.input import read_cluster
-from planner.cli.options import Example, Filenames, OutputFormat, Verbose
+from planner.cli.options import Example, Filenames, MaxInput, OutputFormat, SkipInvalid, Verbose
+from planner.cli.output import show
+from planner.errors import UsageError
+from planner.exit_codes import DONE
 from planner.report.text.formats import Output
 
 DRAWN = (Output.TABLE, Output.WIDE)
@@ -20,10 +21,12 @@ Map = Annotated[
 ]
 
 
-def inspect(
+def inspect(  # noqa: PLR0913, PLR0917 - the options of the command
     context: typer.Context,
     filenames: Filenames = None,
     example: Example = None,
+    skip_invalid: SkipInvalid = False,
+    max_input: MaxInput = None,
     drawn: Map = False,
     output: OutputFormat = Output.TABLE,
     verbose: Verbose = False,
@@ -31,7 +34,9 @@ def inspect(
     """Show what was loaded: nodes, workloads, utilisation, spread.
 
     \b
-    kubectl get nodes,pods,deploy,rs,sts,pdb -A -o json | planner inspect
+    kinds=nodes,pods,deploy,rs,sts,ds,jobs,rc,svc,pdb,pv,pvc,sc,pc,ns,limits
+    kinds=$kinds,csinodes,csidrivers,csistoragecapacities,volumeattachments
+    kubectl get $kinds -A -o json > cluster.json
     planner inspect -f cluster.json -o wide
     planner inspect --example zone-outage --map
     """
@@ -40,14 +45,6 @@ def inspect(
             f"--map is drawn as text, and -o {output} is none",
             help="-o markdown has a graph of its own; -o json holds what is counted",
         )
-    cluster = read_cluster(context, filenames, example)
-    from planner.documents.inspection import inspect_cluster
-    from planner.report.emit import Origin, emit
-    from planner.report.tables import inspect_table
-    from planner.report.tables.cluster_map import MapTexts
-
-    texts = MapTexts(cluster) if drawn else inspect_table
-    origin = Origin("planner inspect", filenames or (), cluster)
-    with quiet_when_nobody_reads():
-        emit(inspect_cluster(cluster), output, texts, sys.stdout, origin)
-    return 0
+    found = read_cluster(context, filenames, example).inspect()
+    show(found.as_map() if drawn else found, output)
+    return DONE

@@ -6,7 +6,7 @@ Only names are known here; what they stand for is imported when a command needs 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -16,6 +16,16 @@ from planner.report.text.files import check_writable
 from planner.report.text.formats import Output, PlanOutput
 
 LIST = "list"
+
+
+def named(name: str, help_text: str, metavar: str | None = None, **more: Any) -> Any:
+    """An option with a value, which has no default that anybody would want to see."""
+    return typer.Option(name, metavar=metavar, help=help_text, show_default=False, **more)
+
+
+def limit(name: str, help_text: str, least: int = 0, most: int | None = None) -> Any:
+    """A whole number; without the option there is no limit."""
+    return named(name, help_text, "N", min=least, max=most)
 
 
 def _complete_example(incomplete: str) -> Iterable[tuple[str, str]]:
@@ -40,6 +50,18 @@ def _remember_verbose(context: typer.Context, value: bool) -> bool:
     return value
 
 
+def _remember_skip_invalid(context: typer.Context, value: bool) -> bool:
+    if isinstance(context.obj, Session):
+        context.obj.skip_invalid = value
+    return value
+
+
+def _remember_max_input(context: typer.Context, value: str | None) -> str | None:
+    if isinstance(context.obj, Session):
+        context.obj.max_input = value
+    return value
+
+
 def _check_report(value: str | None) -> str | None:
     """Before anything is read and planned for minutes."""
     if value is not None:
@@ -58,23 +80,37 @@ Filenames: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
-
 Example: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    named(
         "--example",
-        metavar="NAME",
-        help="A cluster that ships with planner; 'list' names them all.",
+        "A cluster that ships with planner; 'list' names them all.",
+        "NAME",
         callback=_list_examples,
         autocompletion=_complete_example,
+    ),
+]
+SkipInvalid: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--skip-invalid",
+        help="Go on without objects that can't be used; a notice names each of them.",
+        callback=_remember_skip_invalid,
         show_default=False,
     ),
 ]
-
+MaxInput: TypeAlias = Annotated[
+    str | None,
+    named(
+        "--max-input",
+        "The most text to read from one file, unpacked; more is an error. [default: 16Gi]",
+        "SIZE",
+        callback=_remember_max_input,
+    ),
+]
 OutputFormat: TypeAlias = Annotated[
     Output, typer.Option("--output", "-o", help="How to write the result.", case_sensitive=False)
 ]
-
 PlanFormat: TypeAlias = Annotated[
     PlanOutput,
     typer.Option(
@@ -84,18 +120,15 @@ PlanFormat: TypeAlias = Annotated[
         case_sensitive=False,
     ),
 ]
-
 ReportFile: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    named(
         "--report",
-        metavar="FILE.html",
-        help="Write the result as a page with pictures, too: one file that needs no network.",
+        "Write the result as a page with pictures, too: one file that needs no network.",
+        "FILE.html",
         callback=_check_report,
-        show_default=False,
     ),
 ]
-
 Verbose: TypeAlias = Annotated[
     bool,
     typer.Option(
@@ -106,4 +139,26 @@ Verbose: TypeAlias = Annotated[
         is_eager=True,
         show_default=False,
     ),
+]
+Namespace: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--namespace", "-n", help="Of the pods and workloads named.", show_default=False),
+]
+SchedulerConfig: TypeAlias = Annotated[
+    str | None,
+    named(
+        "--scheduler-config",
+        "A KubeSchedulerConfiguration; one in the input counts, too.",
+        "FILE",
+    ),
+]
+IgnoredPlugins: TypeAlias = Annotated[
+    list[str] | None,
+    named(
+        "--ignore-plugin", "Go on without a plugin that planner can't model. Repeatable.", "NAME"
+    ),
+]
+MaxUnavailable: TypeAlias = Annotated[
+    int | None,
+    limit("--max-unavailable", "Have no more pods down at once; budgets hold in any case.", 1),
 ]

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
 if TYPE_CHECKING:
-    from planner.solver.search import Progress
+    from planner import Progress
 
 WIDTH = 79
 _COUNTED = {

@@ -9,8 +9,10 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.errors import UsageError, quiet_when_nobody_reads
 from planner.cli.options import Verbose
+from planner.cli.output import quiet_when_nobody_reads
+from planner.errors import UsageError
+from planner.exit_codes import DONE
 
 
 def schema(
@@ -27,7 +29,7 @@ def schema(
     text = "\n".join(kinds) if kind is None else _schema_text(_known(kind, kinds))
     with quiet_when_nobody_reads():
         sys.stdout.write(f"{text}\n")
-    return 0
+    return DONE
 
 
 def _schema_text(kind: str) -> str:

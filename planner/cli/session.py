@@ -6,12 +6,16 @@ import sys
 import time
 from dataclasses import dataclass, field
 
+import typer
+
 
 @dataclass
 class Session:
-    """The state of one run: whether to say more, and since when it runs."""
+    """The state of one run: whether to say more, how to read input, and since when it runs."""
 
     verbose: bool = False
+    skip_invalid: bool = False
+    max_input: str | None = None
     started: float = field(default_factory=time.perf_counter)
 
     def tell(self, text: str) -> None:
@@ -19,3 +23,8 @@ class Session:
         if self.verbose:
             seconds = time.perf_counter() - self.started
             sys.stderr.write(f"{text} ({seconds:.2f} s)\n")
+
+
+def session_of(context: typer.Context) -> Session:
+    """The session that the command runs in."""
+    return context.obj if isinstance(context.obj, Session) else Session()

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from planner.cli.errors import quiet_when_nobody_reads
-from planner.cli.input import input_paths, require_nodes
-from planner.cli.options import Example, Filenames, OutputFormat, ReportFile, Verbose
-from planner.cli.session import Session
+from planner.cli.input import read_cluster
+from planner.cli.options import (
+    Example,
+    Filenames,
+    IgnoredPlugins,
+    MaxInput,
+    Namespace,
+    OutputFormat,
+    ReportFile,
+    SchedulerConfig,
+    SkipInvalid,
+    Verbose,
+    named,
+)
+from planner.cli.output import show
+from planner.cli.session import session_of
+from planner.exit_codes import DONE, NEGATIVE
 from planner.report.text.formats import Output
 
-if TYPE_CHECKING:
-    from planner.cluster import Cluster
-
-NEGATIVE = 3
 DETAILED = (Output.JSON, Output.YAML, Output.WIDE)
 
 
@@ -35,10 +43,6 @@ Targets = Annotated[
         help="web-1, pod/web-1, deploy/web; without any, all pending pods.",
         show_default=False,
     ),
-]
-Namespace = Annotated[
-    str | None,
-    typer.Option("--namespace", "-n", help="Of the pods and workloads named.", show_default=False),
 ]
 Seed = Annotated[
     int,
@@ -58,24 +62,6 @@ Preempt = Annotated[
         "--preempt", help="Carry preemption out: victims leave, nominated pods are tried again."
     ),
 ]
-SchedulerConfig = Annotated[
-    str | None,
-    typer.Option(
-        "--scheduler-config",
-        metavar="FILE",
-        help="A KubeSchedulerConfiguration; one in the input counts, too.",
-        show_default=False,
-    ),
-]
-IgnoredPlugins = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--ignore-plugin",
-        metavar="NAME",
-        help="Go on without a plugin that planner can't model. Repeatable.",
-        show_default=False,
-    ),
-]
 Sampling = Annotated[
     bool,
     typer.Option(
@@ -84,12 +70,7 @@ Sampling = Annotated[
 ]
 ExplainedNode = Annotated[
     str | None,
-    typer.Option(
-        "--explain-node",
-        metavar="NODE",
-        help="Show verdict and scores of this node for every pod.",
-        show_default=False,
-    ),
+    named("--explain-node", "Show verdict and scores of this node for every pod.", "NODE"),
 ]
 Details = Annotated[
     bool,
@@ -99,12 +80,7 @@ Details = Annotated[
 ]
 OutFile = Annotated[
     str | None,
-    typer.Option(
-        "--out",
-        metavar="FILE",
-        help="Write the resulting cluster, as JSON for the next command.",
-        show_default=False,
-    ),
+    named("--out", "Write the resulting cluster, as JSON for the next command.", "FILE"),
 ]
 
 
@@ -113,6 +89,8 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of the command
     targets: Targets = None,
     filenames: Filenames = None,
     example: Example = None,
+    skip_invalid: SkipInvalid = False,
+    max_input: MaxInput = None,
     namespace: Namespace = None,
     seed: Seed = 0,
     ties: WhichTies = Ties.SOME,
@@ -132,60 +110,25 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of the command
     Exit code 3 if a pod stays unschedulable.
 
     \b
-    kubectl get nodes,pods,deploy,rs,sts,svc -A -o json | planner simulate
+    planner simulate -f cluster.json
     planner simulate -f cluster.json -f scaled.yaml -o wide
     planner simulate --example docs-conflicting-constraints pod/mypod
     """
-    from planner.cli.scheduler_config import read_profiles
-    from planner.cli.targets import find_pods
-    from planner.cluster import build_cluster
-    from planner.documents.simulation import SimulationOptions, simulation_of
-    from planner.report.cluster_file import write_cluster
-    from planner.report.emit import Origin, emit
-    from planner.report.tables import simulation_table
-    from planner.sources.load import load_documents, load_paths
-    from planner.sources.read import read_paths
-
-    paths = input_paths(context.command_path, filenames, example, sys.stdin.isatty())
-    documents = list(read_paths(paths, sys.stdin.buffer)) if out is not None else []
-    inventory = load_documents(documents) if documents else load_paths(paths)
-    cluster = build_cluster(inventory)
-    session = context.obj if isinstance(context.obj, Session) else Session()
-    session.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
-    require_nodes(cluster)
-    profiles = read_profiles(inventory, scheduler_config, ignored or ())
-    pods = find_pods(cluster, targets, namespace, "simulate") if targets else None
-    options = SimulationOptions(
+    cluster = read_cluster(context, filenames, example, keep_objects=out is not None)
+    found = cluster.simulate(
+        *(targets or ()),
+        namespace=namespace,
         seed=seed,
         preempt=preempt,
         sampling=sampling,
+        node=explain_node,
         details=details and (output in DETAILED or explain_node is not None),
         all_ties=ties is Ties.ALL,
-        node=None if explain_node is None else _node(cluster, explain_node),
+        scheduler=scheduler_config,
+        ignored_plugins=ignored or (),
     )
-    document, final = simulation_of(cluster, profiles, options, pods)
-    session.tell(f"tried {document.summary.pods} pods")
+    session_of(context).tell(f"tried {found.summary.pods} pods")
     if out is not None:
-        write_cluster(out, documents, final)
-    if report is not None:
-        from planner.report.html.render import write_report
-        from planner.report.html.simulate_page import simulate_page
-
-        write_report(report, simulate_page(cluster, document))
-    with quiet_when_nobody_reads():
-        origin = Origin("planner simulate", filenames or (), cluster)
-        emit(document, output, simulation_table, sys.stdout, origin)
-    return NEGATIVE if document.summary.unschedulable else 0
-
-
-def _node(cluster: Cluster, name: str) -> int:
-    from difflib import get_close_matches
-
-    from planner.sources.errors import SourceError
-
-    index = cluster.node_index.get(name)
-    if index is None:
-        close = get_close_matches(name, cluster.node_index, n=1)
-        help_text = f"did you mean {close[0]}?" if close else None
-        raise SourceError(f"there is no node {name}", help=help_text)
-    return index
+        found.after.write(out)
+    show(found, output, report)
+    return NEGATIVE if found.summary.unschedulable else DONE

@@ -8,22 +8,30 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.errors import UsageError, quiet_when_nobody_reads
-from planner.cli.input import input_paths, require_nodes
-from planner.cli.options import Example, Filenames, PlanFormat, ReportFile, Verbose
-from planner.cli.session import Session
-from planner.cli.simulate import IgnoredPlugins, SchedulerConfig
-from planner.report.text.formats import Output, PlanOutput
-from planner.solver.interrupts import INTERRUPTED
+from planner.cli.input import read_cluster
+from planner.cli.options import (
+    Example,
+    Filenames,
+    IgnoredPlugins,
+    MaxInput,
+    MaxUnavailable,
+    PlanFormat,
+    ReportFile,
+    SchedulerConfig,
+    SkipInvalid,
+    Verbose,
+    limit,
+    named,
+)
+from planner.cli.output import show
+from planner.cli.progress import ProgressLine
+from planner.cli.session import session_of
+from planner.errors import UsageError
+from planner.exit_codes import DONE, INTERRUPTED, NEGATIVE, UNDECIDED
+from planner.report.text.formats import PlanOutput
 
 if TYPE_CHECKING:
-    from planner.cluster import Cluster
-    from planner.scheduler.profile import Profile
-    from planner.solver.options import SolveOptions
     from planner_models.plan import Plan
-
-NEGATIVE = 3
-UNDECIDED = 4
 
 
 class Prefer(StrEnum):
@@ -57,43 +65,20 @@ Preferred = Annotated[
     Prefer,
     typer.Option("--prefer", help="Last of all: even utilisation, or fewest nodes in use."),
 ]
-MaxMoves = Annotated[
-    int | None,
-    typer.Option("--max-moves", min=0, metavar="N", help="Move no more.", show_default=False),
-]
+MaxMoves = Annotated[int | None, limit("--max-moves", "Move no more.")]
 Cost = Annotated[
     MoveCost, typer.Option("--move-cost", help="Each move weighs 1, or more by priority.")
 ]
 Movable = Annotated[
     str | None,
-    typer.Option(
-        "--movable",
-        metavar="SELECTOR",
-        help="Only these pods may move, such as app=web or 'tier in (a,b)'.",
-        show_default=False,
-    ),
+    named("--movable", "Only these pods may move, such as app=web or 'tier in (a,b)'.", "SELECTOR"),
 ]
-Immovable = Annotated[
-    str | None,
-    typer.Option(
-        "--immovable", metavar="SELECTOR", help="These pods may not move.", show_default=False
-    ),
-]
+Immovable = Annotated[str | None, named("--immovable", "These pods may not move.", "SELECTOR")]
 BarePods = Annotated[
     bool, typer.Option("--allow-bare-pods", help="Move pods that no controller brings back, too.")
 ]
 LocalStorage = Annotated[
     bool, typer.Option("--allow-local-storage", help="Move pods with local storage, too.")
-]
-MaxUnavailable = Annotated[
-    int | None,
-    typer.Option(
-        "--max-unavailable",
-        min=1,
-        metavar="N",
-        help="Have no more pods down at once; budgets hold in any case.",
-        show_default=False,
-    ),
 ]
 Surge = Annotated[
     bool,
@@ -120,6 +105,8 @@ def solve(  # noqa: PLR0913, PLR0917 - the options of the command
     context: typer.Context,
     filenames: Filenames = None,
     example: Example = None,
+    skip_invalid: SkipInvalid = False,
+    max_input: MaxInput = None,
     rebalance: Rebalance = False,
     relax: Relax = False,
     preempt: Preempt = False,
@@ -150,52 +137,37 @@ def solve(  # noqa: PLR0913, PLR0917 - the options of the command
     planner solve -f cluster.json --rebalance -o json
     planner solve --example zone-outage --rebalance --report plan.html
     """
-    _check(rebalance=rebalance, time_limit=time_limit, max_moves=max_moves)
     if surge and output is PlanOutput.SCRIPT:
         raise UsageError(
             "--surge starts new pods first, and an eviction takes the old one away first",
             help="leave --surge out of the script; or scale up by one, wait, mark the old pod with "
             "controller.kubernetes.io/pod-deletion-cost, and scale down",
         )
-    from planner.cli.selectors import parse_selector
-    from planner.cluster.movability import MovePolicy
-    from planner.solver.options import SolveOptions
-
-    options = SolveOptions(
-        rebalance=rebalance,
-        relax=relax,
-        preempt=preempt,
-        prefer=prefer.value,
-        max_moves=max_moves,
-        move_cost=move_cost.value,
-        policy=MovePolicy(bare_pods=allow_bare_pods, local_storage=allow_local_storage),
-        movable=None if movable is None else parse_selector("--movable", movable),
-        immovable=None if immovable is None else parse_selector("--immovable", immovable),
-        max_unavailable=max_unavailable,
-        surge=surge,
-        hops=output is not PlanOutput.SCRIPT,
-        time_limit=time_limit,
-        seed=seed,
-        workers=workers,
-    )
-    paths = input_paths(context.command_path, filenames, example, sys.stdin.isatty())
-    cluster, plan = _plan(context, paths, options, scheduler_config, ignored or [])
-    from planner.report.emit import Origin, emit
-    from planner.report.tables import plan_table
-
-    if report is not None:
-        from planner.report.html.render import write_report
-        from planner.report.html.solve_page import solve_page
-
-        write_report(report, solve_page(cluster, plan))
-    with quiet_when_nobody_reads():
-        if output is PlanOutput.SCRIPT:
-            from planner.report.scripts import plan_script
-
-            sys.stdout.write(plan_script(plan))
-        else:
-            origin = Origin("planner solve", filenames or (), cluster)
-            emit(plan, Output(output.value), plan_table, sys.stdout, origin)
+    cluster = read_cluster(context, filenames, example)
+    with ProgressLine(sys.stderr) as progress:
+        plan = cluster.solve(
+            rebalance=rebalance,
+            relax=relax,
+            preempt=preempt,
+            prefer=prefer.value,
+            max_moves=max_moves,
+            move_cost=move_cost.value,
+            movable=movable,
+            immovable=immovable,
+            allow_bare_pods=allow_bare_pods,
+            allow_local_storage=allow_local_storage,
+            max_unavailable=max_unavailable,
+            surge=surge,
+            hops=output is not PlanOutput.SCRIPT,
+            time_limit=time_limit,
+            seed=seed,
+            workers=workers,
+            scheduler=scheduler_config,
+            ignored_plugins=ignored or (),
+            progress=progress,
+        )
+    session_of(context).tell(f"planned {len(plan.placements)} placements and moves: {plan.status}")
+    show(plan, output, report)
     return exit_code(plan)
 
 
@@ -207,54 +179,4 @@ def exit_code(plan: Plan) -> int:
         return UNDECIDED
     if plan.status == "infeasible" or plan.unplaced or plan.violations or plan.broken:
         return NEGATIVE
-    return 0
-
-
-def _check(*, rebalance: bool, time_limit: float, max_moves: int | None) -> None:
-    if not 0 < time_limit < float("inf"):
-        raise UsageError(f"--time-limit is {time_limit:g}; it must be above 0")
-    if max_moves is not None and not rebalance:
-        raise UsageError(
-            "--max-moves limits what --rebalance may move",
-            help="without --rebalance running pods stay; leave --max-moves out",
-        )
-
-
-def _plan(
-    context: typer.Context,
-    paths: list[str],
-    options: SolveOptions,
-    scheduler_config: str | None,
-    ignored: list[str],
-) -> tuple[Cluster, Plan]:
-    from planner.cli.progress import ProgressLine
-    from planner.cli.scheduler_config import read_filtering_profiles
-    from planner.cluster import build_cluster
-    from planner.documents.plan import make_plan
-    from planner.sources.load import load_paths
-
-    session = context.obj if isinstance(context.obj, Session) else Session()
-    inventory = load_paths(paths)
-    cluster = build_cluster(inventory)
-    session.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
-    require_nodes(cluster)
-    profile = default_profile_of(read_filtering_profiles(inventory, scheduler_config, ignored))
-    with ProgressLine(sys.stderr) as progress:
-        plan = make_plan(cluster, options, profile, progress)
-    session.tell(f"planned {len(plan.placements)} placements and moves: {plan.status}")
-    return cluster, plan
-
-
-def default_profile_of(profiles: tuple[Profile, ...]) -> Profile:
-    """The profile of pods that name no scheduler; pods of other schedulers are left aside."""
-    from planner.sources.errors import SourceError
-    from planner_models.pod import DEFAULT_SCHEDULER
-
-    for profile in profiles:
-        if profile.resolved.scheduler_name == DEFAULT_SCHEDULER:
-            return profile
-    names = ", ".join(profile.resolved.scheduler_name for profile in profiles)
-    raise SourceError(
-        f"the scheduler configuration has no profile {DEFAULT_SCHEDULER}",
-        help=f"it has {names}; planner solve plans for {DEFAULT_SCHEDULER}",
-    )
+    return DONE

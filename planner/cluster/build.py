@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from planner.cluster.groups import group_pods, visible_keys
-from planner.cluster.notices import cluster_notices
+from planner.cluster.groups import PodGroup, group_pods, visible_keys
+from planner.cluster.notices import NAME_LABEL, cluster_notices
 from planner.cluster.owners import Owners
 from planner.cluster.resources import resource_table
 from planner.cluster.snapshot import ELSEWHERE, PENDING, Cluster
@@ -18,9 +18,7 @@ from planner.sources.load import no_garbage_collection
 from planner_models.node import Node
 from planner_models.pod import Pod
 from planner_models.selectors import LabelSelector
-from planner_models.workload import Controller, ReplicaSet, StatefulSet
-
-NAME_LABEL = "kubernetes.io/metadata.name"
+from planner_models.workload import Controller, Namespace, ReplicaSet, StatefulSet
 
 
 def build_cluster(inventory: Inventory) -> Cluster:
@@ -45,9 +43,7 @@ def _build(inventory: Inventory) -> Cluster:
         group_of=group_of,
         resources=resource_table(nodes, groups),
         owners=Owners(_controllers(inventory)),
-        namespaces={
-            n.name: {NAME_LABEL: n.name, **n.metadata.labels} for n in inventory.namespaces
-        },
+        namespaces=_namespaces(inventory.namespaces, groups),
         services=inventory.services,
         owner_selectors=tuple(_owner_selectors(inventory)),
         budgets=inventory.budgets,
@@ -57,6 +53,17 @@ def _build(inventory: Inventory) -> Cluster:
         priority_classes={each.name: each.value for each in inventory.priority_classes},
         notices=(*inventory.notices, *cluster_notices(inventory, nodes, pods, node_of)),
     )
+
+
+def _namespaces(
+    given: Iterable[Namespace], groups: Iterable[PodGroup]
+) -> dict[str, dict[str, str]]:
+    """The labels of every namespace with pods; the API server gives each its name as one.
+
+    Where pods are, a namespace is, whether the input has its object or not.
+    """
+    labels = {group.namespace: {NAME_LABEL: group.namespace} for group in groups}
+    return labels | {each.name: {**each.metadata.labels, NAME_LABEL: each.name} for each in given}
 
 
 def _arrival(given: Sequence[Node], nodes: Sequence[Node]) -> IntArray:

@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from planner.cluster.missing_storage import missing_storage
 from planner.cluster.snapshot import ELSEWHERE, PENDING
 from planner.cluster.topology import IntArray
 from planner.sources.inventory import Inventory, counted, name_some
 from planner_models.node import HOSTNAME, Node
 from planner_models.notice import Notice
-from planner_models.pod import DEFAULT_SCHEDULER, Pod
+from planner_models.pod import DEFAULT_SCHEDULER, Pod, PodSpec
+
+NAME_LABEL = "kubernetes.io/metadata.name"
+"""The label that the API server gives every namespace."""
 
 
 def cluster_notices(
     inventory: Inventory, nodes: Sequence[Node], pods: Sequence[Pod], node_of: IntArray
 ) -> tuple[Notice, ...]:
     """All notices about how nodes, pods and namespaces go together."""
+    specs = {id(pod.spec): pod.spec for pod in pods}.values()
     return (
         *_pods_elsewhere(pods, node_of),
-        *_nodes_without_hostname(nodes, pods),
-        *_unknown_namespaces(inventory, pods),
+        *_nodes_without_hostname(nodes, specs),
+        *_unknown_namespaces(inventory, pods, specs),
+        *missing_storage(inventory, pods, node_of),
+        *_unreadable_affinity(pods, specs),
         *_foreign_schedulers(pods, node_of),
         *_resource_claims(pods),
+        *_without_containers(pods, specs),
     )
 
 
@@ -46,10 +54,10 @@ def _pods_elsewhere(pods: Sequence[Pod], node_of: IntArray) -> Iterator[Notice]:
     )
 
 
-def _nodes_without_hostname(nodes: Sequence[Node], pods: Sequence[Pod]) -> Iterator[Notice]:
+def _nodes_without_hostname(nodes: Sequence[Node], specs: Iterable[PodSpec]) -> Iterator[Notice]:
     """Only where it matters: some pod spreads or keeps apart by hostname."""
     bare = [node.name for node in nodes if HOSTNAME not in node.labels]
-    if bare and any(_uses(pod, HOSTNAME) for pod in {id(p.spec): p for p in pods}.values()):
+    if bare and any(_uses(spec, HOSTNAME) for spec in specs):
         yield Notice(
             code="noHostname",
             text=f"{counted(len(bare), 'node')} without the label {HOSTNAME}, which pods spread by",
@@ -57,39 +65,53 @@ def _nodes_without_hostname(nodes: Sequence[Node], pods: Sequence[Pod]) -> Itera
         )
 
 
-def _uses(pod: Pod, key: str) -> bool:
-    affinity = pod.spec.affinity
-    return any(c.topology_key == key for c in pod.spec.topology_spread_constraints) or any(
+def _uses(spec: PodSpec, key: str) -> bool:
+    affinity = spec.affinity
+    return any(c.topology_key == key for c in spec.topology_spread_constraints) or any(
         term.topology_key == key
         for term in (*affinity.pod_affinity.required, *affinity.pod_anti_affinity.required)
     )
 
 
-def _unknown_namespaces(inventory: Inventory, pods: Sequence[Pod]) -> Iterator[Notice]:
-    """Namespaces matter only to namespaceSelector; without any in the input nobody listed them."""
-    known = {namespace.name for namespace in inventory.namespaces}
-    used = {pod.namespace for pod in pods} - known
-    if not used:
-        return
-    selecting = any(_selects_namespaces(pod) for pod in {id(p.spec): p for p in pods}.values())
-    if known or selecting:
+def _unknown_namespaces(
+    inventory: Inventory, pods: Sequence[Pod], specs: Iterable[PodSpec]
+) -> Iterator[Notice]:
+    """Namespaces matter only to a namespaceSelector that asks for more than their names."""
+    used = {pod.namespace for pod in pods} - {each.name for each in inventory.namespaces}
+    if used and any(_asks_for_labels(spec) for spec in specs):
         yield Notice(
             code="unknownNamespace",
             text=(
                 f"the pods are in {counted(len(used), 'namespace')} that the input does not have; "
-                "namespaceSelector sees no labels there"
+                f"namespaceSelector sees no labels there but {NAME_LABEL}. Add: kubectl get ns"
             ),
             objects=name_some(used),
         )
 
 
-def _selects_namespaces(pod: Pod) -> bool:
-    affinity = pod.spec.affinity
+def _asks_for_labels(spec: PodSpec) -> bool:
+    affinity = spec.affinity
     return any(
-        term.namespace_selector is not None
+        term.namespace_selector is not None and term.namespace_selector.keys() - {NAME_LABEL}
         for terms in (affinity.pod_affinity, affinity.pod_anti_affinity)
         for term in (*terms.required, *(w.pod_affinity_term for w in terms.preferred))
     )
+
+
+def _unreadable_affinity(pods: Sequence[Pod], specs: Iterable[PodSpec]) -> Iterator[Notice]:
+    """kube-scheduler passes over such required terms; with a preferred one it fails to score."""
+    odd = {id(spec) for spec in specs if spec.affinity.node_affinity.unreadable}
+    if odd:
+        having = [pod.key for pod in pods if id(pod.spec) in odd]
+        yield Notice(
+            code="notAnInteger",
+            text=(
+                f"{counted(len(having), 'pod')} with a node affinity in which Gt or Lt compares "
+                "with no integer: no node matches such a term, and where it is preferred, "
+                "kube-scheduler fails to choose between several nodes"
+            ),
+            objects=name_some(having),
+        )
 
 
 def _foreign_schedulers(pods: Sequence[Pod], node_of: IntArray) -> Iterator[Notice]:
@@ -117,4 +139,18 @@ def _resource_claims(pods: Sequence[Pod]) -> Iterator[Notice]:
                 "allocation), which planner does not model"
             ),
             objects=name_some(pod.key for pod in claiming),
+        )
+
+
+def _without_containers(pods: Sequence[Pod], specs: Iterable[PodSpec]) -> Iterator[Notice]:
+    empty = {id(spec) for spec in specs if not spec.containers}
+    having = [pod.key for pod in pods if id(pod.spec) in empty] if empty else []
+    if having:
+        yield Notice(
+            code="noContainers",
+            text=(
+                f"{counted(len(having), 'pod')} without containers, which the API server would "
+                "refuse; kustomize patches look so"
+            ),
+            objects=name_some(having),
         )

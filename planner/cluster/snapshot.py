@@ -16,6 +16,7 @@ from planner.cluster.owners import Owners, WorkloadRef
 from planner.cluster.resources import ResourceTable, sum_by
 from planner.cluster.storage import Storage
 from planner.cluster.topology import IntArray, Topology, topology_of
+from planner.words import count_of
 from planner_models.affinity import PodAffinityTerm
 from planner_models.node import Node
 from planner_models.notice import Notice
@@ -34,7 +35,7 @@ SHARED = ("node_index", "pod_index", "group_index", "_topologies", "workloads", 
 """What has been found out about a snapshot and holds for all that differ in placement."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Cluster:
     """Nodes sorted by name, pods in the order of the input, and who runs where.
 
@@ -62,6 +63,10 @@ class Cluster:
     priority_classes: Mapping[str, int] = field(default_factory=dict)
     """The value of each PriorityClass of the input, by name."""
     notices: tuple[Notice, ...] = ()
+
+    def __repr__(self) -> str:
+        nodes, pods = count_of(len(self.nodes), "node"), count_of(len(self.pods), "pod")
+        return f"<Cluster: {nodes}, {pods}, {len(self.pending)} pending>"
 
     @property
     def finished(self) -> int:

@@ -23,7 +23,6 @@ from planner.cluster.groups import visible_keys
 from planner.replay.judge import refusal
 from planner.replay.steps import Step
 from planner.scheduler.cycle import Scheduler
-from planner.scheduler.framework.facts import facts_of
 from planner.scheduler.framework.plugin import Status
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import Profile
@@ -32,6 +31,8 @@ from planner_models.taints import Taint
 
 AT_THE_END = -1
 CORDON = Taint(key=UNSCHEDULABLE_TAINT, effect="NoSchedule")
+_VISIBLE = ("visible_keys", b"")
+"""Where a snapshot remembers the keys that selectors and pods know."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,9 @@ def _doubts(cluster: Cluster) -> tuple[str, ...]:
 
     The replay keeps the labels of the snapshot, which is the same wherever no selector asks.
     """
-    seen = facts_of(cluster).once("visible keys", lambda: _visible(cluster))
+    if _VISIBLE not in cluster.memo:
+        cluster.memo[_VISIBLE] = _visible(cluster)
+    seen = cluster.memo[_VISIBLE]
     return tuple(
         f"a selector asks for the pod label {key}, which a pod gets from the node it is bound to"
         for key in (ZONE, REGION)

@@ -15,6 +15,7 @@ import msgspec
 from planner.cluster import GONE, PENDING, Cluster
 from planner.cluster.owners import WorkloadRef
 from planner.report.text.files import write_file
+from planner.sources.names import GeneratedNames
 from planner.sources.read import RawDocument
 from planner_models.pod import Pod
 from planner_models.workload import HASH_LABEL
@@ -33,8 +34,9 @@ def write_cluster(path: str, documents: Iterable[RawDocument], cluster: Cluster)
 def cluster_text(documents: Iterable[RawDocument], cluster: Cluster) -> bytes:
     """The List as JSON."""
     objects: dict[tuple[str, str, str], Json] = {}
+    names = GeneratedNames()
     for document in documents:
-        for each in _objects(msgspec.json.decode(document.data)):
+        for each in map(names.named, _objects(msgspec.json.decode(document.data))):
             objects[_key(each)] = each
     for index, pod in enumerate(cluster.pods):
         node = int(cluster.node_of[index])

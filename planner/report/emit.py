@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TextIO, TypeVar
 
-from planner.report.text.blocks import Block, plain_text, visible, write_terminal
+from planner.report.text.blocks import UNSEEN, Block, plain_text, visible, write_terminal
 from planner.report.text.formats import Output
 from planner.sources.errors import SourceError
 from planner_models.base import Document
@@ -49,7 +49,15 @@ class Origin:
 
 def to_json(document: Document) -> str:
     """camelCase, in the order of the model's fields, absent where there is no value."""
-    return document.model_dump_json(by_alias=True, exclude_none=True, indent=2) + "\n"
+    return _escaped(document.model_dump_json(by_alias=True, exclude_none=True, indent=2)) + "\n"
+
+
+def _escaped(text: str) -> str:
+    """JSON without characters that a terminal would obey; they stand inside strings only."""
+    if text.isascii() and "\x7f" not in text:
+        return text
+    lines = text.split("\n")
+    return "\n".join(UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", line) for line in lines)
 
 
 def to_yaml(document: Document) -> str:

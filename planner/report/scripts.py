@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from planner.report.text.blocks import UNSEEN
 from planner.words import count_of
 from planner_models.evictions import EvictionPlan
 from planner_models.plan import Plan, Step
@@ -276,8 +277,15 @@ def eviction_objects(document: EvictionPlan) -> str:
 
 
 def _quoted(text: str) -> str:
-    """One word for the shell, whatever is in it; a NUL, which no shell can hold, is dropped."""
-    return "'" + text.replace("\0", "").replace("'", "'\\''") + "'"
+    """One word for the shell, whatever is in it; a NUL, which no shell can hold, is dropped.
+
+    What a terminal would obey is left to printf, so that the script can be read anywhere.
+    """
+    text = text.replace("\0", "")
+    if UNSEEN.search(text):
+        octal = "".join(f"\\{byte:03o}" for byte in text.encode())
+        return f"\"$(printf '{octal}')\""
+    return "'" + text.replace("'", "'\\''") + "'"
 
 
 def _printable(text: str) -> str:

@@ -36,7 +36,7 @@ class RuleCard:
     """Where the pods and labels are that decide about one node: there, in its topology's domains,
     or anywhere."""
     monotone: bool
-    """Whether more pods never open a node."""
+    """Whether pods that land, each where it may, never open a node for another one."""
     relaxable: bool = False
     """Whether `solve --relax` may break it."""
     breakable: bool = False

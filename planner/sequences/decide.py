@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from planner.interrupts import interruptible
 from planner.scheduler.profile import Profile
 from planner.sequences.candidate import Candidate, cut_short, greedy, of_solution
 from planner.sequences.decision import (
@@ -28,7 +29,6 @@ from planner.sequences.exhaustive import Optimum, levels, search
 from planner.sequences.order import NoOrder, Order, find_order
 from planner.sequences.value import Value
 from planner.solver.bounds import move_bounds, total_bound
-from planner.solver.interrupts import interruptible
 from planner.solver.large import by_rules, is_huge, is_large, moves_too_many, solve_large
 from planner.solver.objectives import move_weights
 from planner.solver.packing.ceilings import capped

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
+from planner.interrupts import interruptible
 from planner.solver.cp_sat import cp_model
-from planner.solver.interrupts import interruptible
 from planner.solver.linear import Linear
 from planner.solver.model import Model
 from planner.solver.options import SolveOptions

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import msgspec
 from pydantic import BaseModel, ValidationError
 
-from planner.sources.defaulting import shared_key, template_shared_key
 from planner.sources.dump import Piece, UnevenDumpError
 from planner.sources.dump_reader import PodRows
 from planner.sources.errors import SourceError
 from planner.sources.json_text import has_more, json_error, json_values
-from planner.sources.kinds import CLUSTER_SCOPED, UNNAMED, model_of
+from planner.sources.kinds import CLUSTER_SCOPED, UNNAMED, model_of, right_version
+from planner.sources.manifests import POD, TEMPLATE, check_manifest
+from planner.sources.names import GeneratedNames
 from planner.sources.objects import ObjectDecoder
 from planner.sources.pod_row import RowReader
 from planner.sources.pods import PodDecoder, WholePod
-from planner.sources.read import RawDocument
+from planner.sources.read import RawDocument, Refused
 from planner.sources.validation import from_decoder, from_pydantic, short
 from planner_models.pod import Pod
+from planner_models.workload import Controller
 
 Text = msgspec.Raw | bytes | memoryview
 _ARRAY = re.compile(rb"\s*\[")
@@ -34,8 +38,9 @@ class _Head(msgspec.Struct, rename="camel", gc=False):
     items: list[msgspec.Raw] | None = None
 
 
-class _NamedMeta(msgspec.Struct, gc=False):
+class _NamedMeta(msgspec.Struct, rename="camel", gc=False):
     name: str | None = None
+    generate_name: str | None = None
     namespace: str | None = None
 
 
@@ -44,32 +49,42 @@ class _Named(msgspec.Struct, gc=False):
 
 
 class Decoded(msgspec.Struct):
-    """Objects in the order of the input, and the kinds that planner does not know."""
+    """Objects in the order of the input, and what there is to say about the others."""
 
-    pods: list[Pod]
-    others: dict[type[BaseModel], list[BaseModel]]
-    unknown: Counter[str]
+    pods: list[Pod] = []
+    others: dict[type[BaseModel], list[BaseModel]] = msgspec.field(
+        default_factory=lambda: defaultdict(list)
+    )
+    files: dict[int, str] = {}
+    """The files of pods that were never stored, by the id of the pod."""
+    unknown: Counter[str] = msgspec.field(default_factory=Counter)
+    """Kinds that planner does not know."""
+    named: list[str] = []
+    """Objects that have a name of planner's making."""
+    refused: list[SourceError] = []
+    """What was left out because the user asked to go on without it."""
 
 
-def decode_documents(documents: Iterable[RawDocument | Piece | PodRows]) -> Decoded:
+def decode_documents(
+    documents: Iterable[RawDocument | Refused | Piece | PodRows], *, skip_invalid: bool = False
+) -> Decoded:
     """Every object of every document, lists opened."""
-    decoder = _Decoder()
+    decoder = _Decoder(skip_invalid)
     for document in documents:
-        if isinstance(document, PodRows):
+        if isinstance(document, Refused):
+            decoder.found.refused.append(document.error)
+        elif isinstance(document, PodRows):
             decoder.add_rows(document)
-            continue
-        try:
+        else:
             decoder.add(document)
-        except RecursionError as error:
-            raise json_error(document.file, bytes(document.data), error) from error
-    return Decoded(decoder.pods, decoder.others, decoder.unknown)
+    return decoder.found
 
 
 class _Decoder:
-    def __init__(self) -> None:
-        self.pods: list[Pod] = []
-        self.others: dict[type[BaseModel], list[BaseModel]] = defaultdict(list)
-        self.unknown: Counter[str] = Counter()
+    def __init__(self, skip_invalid: bool) -> None:
+        self.found = Decoded()
+        self._skip_invalid = skip_invalid
+        self._names = GeneratedNames()
         self._pods = PodDecoder()
         self._objects = ObjectDecoder(self._pods)
         self._head = msgspec.json.Decoder(_Head)
@@ -77,6 +92,24 @@ class _Decoder:
         self._raw_list = msgspec.json.Decoder(list[msgspec.Raw])
 
     def add(self, document: RawDocument | Piece) -> None:
+        """A document, if it can be used."""
+        with self._usable():
+            try:
+                self._add_document(document)
+            except RecursionError as error:
+                raise json_error(document.file, bytes(document.data), error) from error
+
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
+        """What is refused in here is left out, if the user asked to go on without it."""
+        try:
+            yield
+        except SourceError as error:
+            if not self._skip_invalid:
+                raise
+            self.found.refused.append(error)
+
+    def _add_document(self, document: RawDocument | Piece) -> None:
         """An object, a List, or a plain array of objects."""
         if _ARRAY.match(document.data):
             self._add_array(document)
@@ -96,7 +129,7 @@ class _Decoder:
     def add_rows(self, pods: PodRows) -> None:
         """Pods of a dump; if one is refused, their texts will tell what is wrong with it."""
         try:
-            self.pods.extend([self._pods.pod(row) for row in pods.rows])
+            self.found.pods.extend([self._pods.pod(row) for row in pods.rows])
         except ValueError as error:
             raise UnevenDumpError(pods.file) from error
 
@@ -107,7 +140,7 @@ class _Decoder:
         except ValueError:
             pods = []
         if pods:
-            self.pods.extend(pods)
+            self.found.pods.extend(pods)
             return
         try:
             items = self._raw_list.decode(document.data)
@@ -136,19 +169,20 @@ class _Decoder:
         self, item: msgspec.Raw, file: str, api_version: str | None, kind: str | None
     ) -> None:
         """An item of a list; what it doesn't say of itself the list says for all."""
-        found = _HEAD.match(memoryview(item))
-        if found:
-            self._add_object(item, file, str(found[1], "utf-8"), str(found[2], "utf-8"))
-            return
-        try:
-            head = self._head.decode(item)
-        except ValueError as error:
-            raise SourceError(
-                "an item of the list is not a Kubernetes object",
-                file=file,
-                detail=from_decoder(error, "", "").message,
-            ) from error
-        self._add_object(item, file, head.api_version or api_version, head.kind or kind)
+        with self._usable():
+            found = _HEAD.match(memoryview(item))
+            if found:
+                self._add_object(item, file, str(found[1], "utf-8"), str(found[2], "utf-8"))
+                return
+            try:
+                head = self._head.decode(item)
+            except ValueError as error:
+                raise SourceError(
+                    "an item of the list is not a Kubernetes object",
+                    file=file,
+                    detail=from_decoder(error, "", "").message,
+                ) from error
+            self._add_object(item, file, head.api_version or api_version, head.kind or kind)
 
     def _add_object(self, data: Text, file: str, api_version: str | None, kind: str | None) -> None:
         if not kind:
@@ -160,13 +194,21 @@ class _Decoder:
             )
         group = (api_version or "").rpartition("/")[0]
         if (group, kind) == ("", "Pod"):
-            self.pods.append(self._pod(data, file))
+            self.found.pods.append(self._pod(data, file))
         elif (group, kind) == ("", "List"):
             self.add(RawDocument(file=file, data=bytes(data), line=1))
         elif (model := model_of(group, kind)) is not None:
-            self.others[model].append(self._object(model, data, file, kind))
+            self.found.others[model].append(self._object(model, data, file, kind))
+        elif (right := right_version(group, kind)) is not None:
+            raise SourceError(
+                f"{short(api_version or 'an empty apiVersion')} has no {kind}",
+                file=file,
+                object=_name_of(data, kind, namespaced=kind not in CLUSTER_SCOPED),
+                field="apiVersion",
+                help=f"apiVersion: {right} is right",
+            )
         else:
-            self.unknown[kind] += 1
+            self.found.unknown[kind] += 1
 
     def _pod(self, data: Text, file: str) -> Pod:
         try:
@@ -174,10 +216,10 @@ class _Decoder:
         except ValueError as error:
             raise _refusal(WholePod, data, file, _name_of(data, "Pod"), error) from error
         if not pod.name:
-            raise _nameless("Pod", file)
-        shared = None if pod.stored else shared_key(pod.spec)
-        if shared is not None:
-            raise shared.at(file, _name_of(data, "Pod"), "spec")
+            pod = msgspec.structs.replace(pod, name=self._made_name("Pod", data, file))
+        if not pod.stored:
+            check_manifest(bytes(data), file, _name_of(data, "Pod"), pod.spec, POD)
+            self.found.files[id(pod)] = file
         return pod
 
     def _object(self, model: type[BaseModel], data: Text, file: str, kind: str) -> BaseModel:
@@ -185,16 +227,35 @@ class _Decoder:
         try:
             if kind in UNNAMED:
                 return model.model_validate_json(bytes(data))
-            found = self._objects.decode(model, data)
+            found: Any = self._objects.decode(model, data)
         except ValueError as error:
             name = _name_of(data, kind, namespaced=namespaced)
             raise _refusal(model, data, file, name, error) from error
-        if not getattr(found, "name", ""):
-            raise _nameless(kind, file)
-        shared = template_shared_key(found)
-        if shared is not None:
-            raise shared.at(file, _name_of(data, kind), "spec.template.spec")
-        return found
+        if not found.name:
+            name = self._made_name(kind, data, file)
+            found = found.replace(metadata=found.metadata.replace(name=name))
+        if not found.metadata.uid:
+            spec = found.spec.template.spec if isinstance(found, Controller) else None
+            name = _name_of(data, kind, namespaced=namespaced)
+            check_manifest(bytes(data), file, name, spec, TEMPLATE)
+        known: BaseModel = found
+        return known
+
+    def _made_name(self, kind: str, data: Text, file: str) -> str:
+        """What the API server makes of `generateName`; an object with neither is refused."""
+        meta = msgspec.json.decode(data, type=_Named).metadata or _NamedMeta()
+        if not meta.generate_name:
+            raise SourceError(
+                f"a {kind} has no name",
+                file=file,
+                object=kind,
+                field="metadata.name",
+                help="give it one",
+            )
+        name = self._names.name(kind, meta.namespace or "", meta.generate_name)
+        namespace = "" if kind in CLUSTER_SCOPED else f"{meta.namespace or 'default'}/"
+        self.found.named.append(f"{kind} {namespace}{name}")
+        return name
 
 
 def _not_json(document: RawDocument | Piece, error: ValueError) -> Exception:
@@ -214,19 +275,14 @@ def _refusal(
     return from_decoder(error, file, name)
 
 
-def _nameless(kind: str, file: str) -> SourceError:
-    return SourceError(
-        f"a {kind} has no name", file=file, object=kind, field="metadata.name", help="give it one"
-    )
-
-
 def _name_of(data: Text, kind: str, *, namespaced: bool = True) -> str:
     """`Deployment default/web` for a message, as far as the text tells it."""
     try:
         meta = msgspec.json.decode(data, type=_Named).metadata
     except ValueError:
         return kind
-    if meta is None or not meta.name:
+    name = "" if meta is None else meta.name or meta.generate_name
+    if meta is None or not name:
         return kind
     namespace = f"{meta.namespace or 'default'}/" if namespaced else ""
-    return f"{kind} {short(namespace + meta.name, 320)}"
+    return f"{kind} {short(namespace + name, 320)}"

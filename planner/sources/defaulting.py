@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from pydantic import BaseModel
-
 from planner.sources.errors import SourceError
 from planner_models.affinity import PREFERRED, REQUIRED, Affinity, PodAffinity, PodAffinityTerm
 from planner_models.labels import LabelKey
@@ -26,7 +24,8 @@ from planner_models.resources import (
 )
 from planner_models.selectors import LabelSelector, with_match_label_keys, with_mismatch_label_keys
 from planner_models.topology_spread import TopologySpreadConstraint
-from planner_models.workload import SYSTEM_PRIORITY_CLASSES, Controller, PriorityClass
+from planner_models.volume import PersistentVolumeClaim, StorageClass
+from planner_models.workload import SYSTEM_PRIORITY_CLASSES, PriorityClass
 
 
 @dataclass(frozen=True)
@@ -69,13 +68,6 @@ def shared_key(spec: PodSpec) -> SharedKey | None:
         for index, key in enumerate(keys):
             if key in selector.keys():  # noqa: SIM118  # a selector, not a mapping
                 return SharedKey(key, f"{field}[{index}]")
-    return None
-
-
-def template_shared_key(workload: BaseModel) -> SharedKey | None:
-    """The same for the template of a workload; other objects have none."""
-    if isinstance(workload, Controller):
-        return shared_key(workload.spec.template.spec)
     return None
 
 
@@ -137,6 +129,27 @@ def unknown_class(spec: PodSpec, classes: Mapping[str, PriorityClass]) -> bool:
         and bool(name)
         and name not in classes
         and name not in SYSTEM_PRIORITY_CLASSES
+    )
+
+
+def with_default_class(
+    claims: Iterable[PersistentVolumeClaim], classes: Iterable[StorageClass]
+) -> tuple[PersistentVolumeClaim, ...]:
+    """New claims that name no class with the default one, as DefaultStorageClass sets it.
+
+    Of several default classes the newest counts, then the first by name.
+    """
+    defaults = sorted(
+        (each for each in classes if each.default),
+        key=lambda each: (-(each.metadata.creation_timestamp or 0), each.name),
+    )
+    if not defaults:
+        return tuple(claims)
+    return tuple(
+        claim
+        if claim.metadata.uid or claim.storage_class is not None
+        else claim.replace(spec=claim.spec.replace(storage_class_name=defaults[0].name))
+        for claim in claims
     )
 
 

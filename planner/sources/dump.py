@@ -20,6 +20,9 @@ from pathlib import Path
 
 import msgspec
 
+from planner.sources.input_text import GZIP, too_big
+from planner.sources.options import MAX_INPUT
+
 SMALLEST = 8 << 20
 """Smaller files are read as a whole."""
 
@@ -27,7 +30,6 @@ PIECE = 1 << 20
 """Small enough to stay in the processor's cache from reading to decoding."""
 
 _BLANK, _OPEN, _CLOSE = b" []"
-_GZIP = b"\x1f\x8b"
 _PACKED = 10
 """How many times smaller gzip makes a dump, more or less."""
 
@@ -83,8 +85,11 @@ class UnevenDumpError(Exception):
     """The file is not laid out as it seemed at its start."""
 
 
-def dump_pieces(file: str) -> Iterator[Piece] | None:
-    """A big list in pieces; None if the file is none, or can't be read, which others will say."""
+def dump_pieces(file: str, limit: int = MAX_INPUT) -> Iterator[Piece] | None:
+    """A big list in pieces; None if the file is none, or can't be read, which others will say.
+
+    More than `limit` bytes of text are an error.
+    """
     path = Path(file)
     try:
         size = path.stat().st_size if path.is_file() else -1
@@ -96,21 +101,21 @@ def dump_pieces(file: str) -> Iterator[Piece] | None:
             layout = _layout(_Buffer(stream).text)
     except (OSError, UnevenDumpError):
         return None
-    return None if layout is None else _pieces(path, file, layout)
+    return None if layout is None else _pieces(path, file, layout, limit)
 
 
 def text_size(file: str) -> int:
     """How many bytes of text a file holds, more or less."""
     path = Path(file)
     with path.open("rb") as stream:
-        packed = stream.read(len(_GZIP)) == _GZIP
+        packed = stream.read(len(GZIP)) == GZIP
     return path.stat().st_size * (_PACKED if packed else 1)
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[io.RawIOBase | gzip.GzipFile]:
     with path.open("rb", buffering=0) as raw:
-        packed = raw.read(len(_GZIP)) == _GZIP
+        packed = raw.read(len(GZIP)) == GZIP
         raw.seek(0)
         if not packed:
             yield raw
@@ -119,12 +124,14 @@ def _opened(path: Path) -> Iterator[io.RawIOBase | gzip.GzipFile]:
             yield unpacked
 
 
-def _pieces(path: Path, file: str, layout: _Layout) -> Iterator[Piece]:
+def _pieces(path: Path, file: str, layout: _Layout, limit: int) -> Iterator[Piece]:
     """Cuts at the last end of an item in each block; the rest waits for the next one."""
     start = layout.start
     with _opened(path) as stream:
         buffer = _Buffer(stream)
         while True:
+            if buffer.read > limit:
+                raise too_big(file, limit)
             end = layout.last_end(buffer.text, start, buffer.filled)
             if end >= 0:
                 yield Piece(file, buffer.array(start, end))
@@ -143,6 +150,7 @@ class _Buffer:
 
     def __init__(self, file: io.RawIOBase | gzip.GzipFile) -> None:
         self._file = file
+        self.read = 0
         self.text = bytearray(PIECE)
         self.filled = 1
         self.text[0] = _BLANK
@@ -166,4 +174,5 @@ class _Buffer:
         except (OSError, EOFError, zlib.error) as error:
             raise UnevenDumpError from error
         self.filled += read or 0
+        self.read += read or 0
         return bool(read)

@@ -1,63 +1,12 @@
-"""What is wrong with the input, and where: a value until the command line prints it."""
+"""What is wrong with the input, and where."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-WIDTH = 80
-"""Places that don't fit this many columns put the field on a line of its own."""
+from planner.errors import PlannerError
 
 
-@dataclass(eq=False)
-class SourceError(Exception):
-    """One thing that the input's author can put right, with the place to look at.
-
-    `file` is the name as the user gave it, `object` names a Kubernetes object ("Deployment
-    default/web"), `field` is a path inside it, `line` and `column` count from 1. `detail` says more
-    about that very place; `help` is the next thing to do.
-    """
-
-    message: str
-    file: str | None = None
-    object: str | None = None
-    field: str | None = None
-    line: int | None = None
-    column: int | None = None
-    detail: str | None = None
-    help: str | None = None
-
-    def __str__(self) -> str:
-        place = " ".join(self._place())
-        return f"{self.message} ({place})" if place else self.message
-
-    def render(self) -> str:
-        """The lines for a terminal: the headline, `-->` with the place, and the help."""
-        lines = [f"error: {self.message}"]
-        place = self._place()
-        if place:
-            joined = f"  --> {' '.join(place)}"
-            lines.extend([joined] if len(joined) <= WIDTH else _indented("  --> ", place))
-        if self.help:
-            lines.extend(_indented("help: ", self.help.split("\n")))
-        return "\n".join(lines)
-
-    def _place(self) -> list[str]:
-        """The parts that may stand on lines of their own: file and object, then the field."""
-        if not (self.line or self.object or self.field or self.detail):
-            return []
-        position = ":".join(str(part) for part in (self.file, self.line, self.column) if part)
-        inside = [part for part in (self.object, self.field) if part]
-        if self.detail and inside:
-            inside[-1] += f": {self.detail}"
-        elif self.detail:
-            inside = [self.detail]
-        if not position:
-            return inside
-        return [f"{position}: {inside[0]}", *inside[1:]] if inside else [position]
-
-
-def _indented(prefix: str, lines: list[str]) -> list[str]:
-    return [prefix + lines[0], *(" " * len(prefix) + line for line in lines[1:])]
+class SourceError(PlannerError):
+    """One thing that the input's author can put right, with the place to look at."""
 
 
 def line_and_column(data: bytes, offset: int) -> tuple[int, int]:

@@ -23,6 +23,7 @@ KINDS: dict[tuple[str, str], str] = {
     ("", "Service"): "planner_models.workload",
     ("", "Namespace"): "planner_models.workload",
     ("scheduling.k8s.io", "PriorityClass"): "planner_models.workload",
+    ("", "LimitRange"): "planner_models.limit_range",
     ("policy", "PodDisruptionBudget"): "planner_models.policy",
     ("", "PersistentVolume"): "planner_models.volume",
     ("", "PersistentVolumeClaim"): "planner_models.volume",
@@ -73,6 +74,21 @@ UNNAMED = frozenset(("KubeSchedulerConfiguration", "DeschedulerPolicy"))
 
 FLEET = frozenset(kind for group, kind in KINDS if group.endswith(".kubernetes-fleet.io"))
 """Kinds of a fleet of clusters."""
+
+
+def right_version(group: str, kind: str) -> str | None:
+    """The apiVersion of a kind of Kubernetes' own that stands in another of its groups.
+
+    Groups of others may have kinds of the same name: there are Jobs and Services enough.
+    """
+    own = [known for known, each in (("", "Pod"), *KINDS) if each == kind and _is_own(known)]
+    if not own or not _is_own(group):
+        return None
+    return f"{own[0]}/v1" if own[0] else "v1"
+
+
+def _is_own(group: str) -> bool:
+    return group in ("", "apps", "batch", "policy", "extensions") or group.endswith(".k8s.io")
 
 
 @lru_cache(maxsize=1024)

@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 import gc
-import io
 import sys
-from collections import defaultdict
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import cache
 from typing import BinaryIO, TypeVar
 
-import msgspec
 from pydantic import BaseModel
 
+from planner.sources.admission import Admission
 from planner.sources.decode import Decoded, decode_documents
-from planner.sources.defaulting import (
-    default_spec,
-    label_keys,
-    unknown_class,
-    with_priority,
-)
+from planner.sources.defaulting import with_default_class
 from planner.sources.dump import Piece, UnevenDumpError
 from planner.sources.dump_reader import PodRows, read_dump
+from planner.sources.errors import SourceError
+from planner.sources.input_text import STDIN, read_text
 from planner.sources.inventory import Inventory, counted, name_some
 from planner.sources.kinds import CLUSTER_SCOPED, FLEET
-from planner.sources.read import RawDocument, read_paths
-from planner.sources.synthesise import Synthesised, Workloads, missing_pods
+from planner.sources.options import DEFAULTS, SKIPPED, ReadOptions
+from planner.sources.read import Document, documents_of
+from planner.sources.synthesise import Workloads, missing_pods
+from planner_models.limit_range import LimitRange
 from planner_models.meta import KubeObject
 from planner_models.node import Node
 from planner_models.notice import Notice
-from planner_models.pod import Pod, PodSpec
+from planner_models.pod import Pod
 from planner_models.policy import PodDisruptionBudget
 from planner_models.volume import (
     CSIDriver,
@@ -60,30 +58,38 @@ K = TypeVar("K", bound=KubeObject)
 M = TypeVar("M", bound=BaseModel)
 
 
-def load_paths(paths: Sequence[str], stdin: BinaryIO | None = None) -> Inventory:
+def load_paths(
+    paths: Sequence[str], stdin: BinaryIO | None = None, options: ReadOptions = DEFAULTS
+) -> Inventory:
     """Everything in files, directories and standard input (`-`)."""
-    source = io.BytesIO((stdin or sys.stdin.buffer).read() if "-" in paths else b"")
+
+    @cache
+    def piped() -> bytes:
+        return read_text(STDIN, stdin or sys.stdin.buffer, options.max_input)
+
     try:
-        with closing(_in_pieces(paths, source)) as documents:
-            return load_documents(documents)
+        with closing(_in_pieces(paths, piped, options)) as documents:
+            return load_documents(documents, options)
     except UnevenDumpError:
-        source.seek(0)
-        return load_documents(read_paths(paths, source))
+        return load_documents(documents_of(paths, piped, options), options)
 
 
 def _in_pieces(
-    paths: Sequence[str], stdin: BinaryIO
-) -> Generator[RawDocument | Piece | PodRows, None, None]:
-    """Like read_paths, but big dumps come piece by piece."""
+    paths: Sequence[str], piped: Callable[[], bytes], options: ReadOptions
+) -> Generator[Document | Piece | PodRows, None, None]:
+    """Like documents_of, but big dumps come piece by piece."""
     for path in paths:
-        pieces = None if path == "-" else read_dump(path)
-        yield from read_paths([path], stdin) if pieces is None else pieces
+        pieces = None if path == "-" else read_dump(path, options.max_input)
+        yield from documents_of([path], piped, options) if pieces is None else pieces
 
 
-def load_documents(documents: Iterable[RawDocument | Piece | PodRows]) -> Inventory:
+def load_documents(
+    documents: Iterable[Document | Piece | PodRows], options: ReadOptions = DEFAULTS
+) -> Inventory:
     """Everything in these documents, as the cluster would hold it after applying them in order."""
     with no_garbage_collection():
-        inventory = _Loading(decode_documents(documents)).inventory()
+        decoded = decode_documents(documents, skip_invalid=options.skip_invalid)
+        inventory = _Loading(decoded, options).inventory()
         if len(inventory.pods) >= FREEZE_FROM:
             gc.freeze()
     return inventory
@@ -102,21 +108,19 @@ def no_garbage_collection() -> Iterator[None]:
 
 
 class _Loading:
-    def __init__(self, decoded: Decoded) -> None:
+    def __init__(self, decoded: Decoded, options: ReadOptions) -> None:
         self._decoded = decoded
+        self._options = options
         self._kinds = {model.__name__ for model in decoded.others}
         self._notices: list[Notice] = []
-        self._unknown_classes: dict[str, list[str]] = defaultdict(list)
-        self._specs: dict[tuple[int, tuple[tuple[str, str], ...]], tuple[PodSpec, PodSpec]] = {}
-        """By identity, beside which the original stands: it lives as long as its id is a key."""
-        self._stored: set[int] = set()
 
     def inventory(self) -> Inventory:
         nodes = self._kind(Node)
-        self._classes = {c.name: c for c in self._kind(PriorityClass)}
+        classes = {c.name: c for c in self._kind(PriorityClass)}
         distinct = self._distinct_pods()
-        self._stored = {id(pod.spec) for pod in distinct if pod.stored}
-        pods = [self._prepared(pod) for pod in distinct]
+        stored = (pod.spec for pod in distinct if pod.stored)
+        admission = Admission(classes, self._kind(LimitRange), stored)
+        pods = list(self._admitted(distinct, admission))
         workloads = Workloads(
             deployments=self._kind(Deployment),
             replica_sets=self._kind(ReplicaSet),
@@ -126,11 +130,15 @@ class _Loading:
             replication_controllers=self._kind(ReplicationController),
         )
         claims = self._kind(PersistentVolumeClaim)
+        storage_classes = self._kind(StorageClass)
         made = missing_pods(workloads, pods, nodes, claims)
-        pods.extend(self._prepared(pod) for pod in made.pods)
-        self._note_synthesised(made)
+        replicas = tuple(admission.replicas(made.pods))
+        pods.extend(replicas)
+        self._note_synthesised(replicas)
         self._note_unknown_kinds()
-        self._note_unknown_classes()
+        self._note_made_names()
+        self._note_refused()
+        self._notices.extend(admission.notices())
         found = Inventory(
             nodes=nodes,
             pods=tuple(pods),
@@ -142,11 +150,11 @@ class _Loading:
             replication_controllers=tuple(workloads.replication_controllers),
             services=self._kind(Service),
             namespaces=self._kind(Namespace),
-            priority_classes=tuple(self._classes.values()),
+            priority_classes=tuple(classes.values()),
             budgets=self._kind(PodDisruptionBudget),
             persistent_volumes=self._kind(PersistentVolume),
-            claims=(*claims, *made.claims),
-            storage_classes=self._kind(StorageClass),
+            claims=with_default_class((*claims, *made.claims), storage_classes),
+            storage_classes=storage_classes,
             csi_nodes=self._kind(CSINode),
             csi_drivers=self._kind(CSIDriver),
             storage_capacities=self._kind(CSIStorageCapacity),
@@ -218,25 +226,26 @@ class _Loading:
         self._note_duplicates("Pod", again)
         return tuple(found.values())
 
-    def _prepared(self, pod: Pod) -> Pod:
-        """A pod as the API server would have stored it.
-
-        Those with a uid, and new replicas that have their spec from one, are stored that way.
-        """
-        if pod.stored or id(pod.spec) in self._stored:
-            return pod
-        if unknown_class(pod.spec, self._classes):
-            self._unknown_classes[pod.spec.priority_class_name].append(pod.key)
-        return msgspec.structs.replace(pod, spec=self._defaulted(pod))
-
-    def _defaulted(self, pod: Pod) -> PodSpec:
-        """Defaulted specs are shared by replicas, as stored ones are."""
-        values = tuple((k, pod.labels[k]) for k in label_keys(pod.spec) if k in pod.labels)
-        key = (id(pod.spec), values)
-        if key not in self._specs:
-            spec = with_priority(default_spec(pod.spec, pod.labels), self._classes)
-            self._specs[key] = (pod.spec, spec)
-        return self._specs[key][1]
+    def _admitted(self, pods: Iterable[Pod], admission: Admission) -> Iterator[Pod]:
+        """The pods as they are stored; manifests that the API server would refuse are errors."""
+        for each in pods:
+            if each.stored:
+                yield each
+                continue
+            pod = admission.stored(each)
+            refusal = admission.refusal(pod)
+            if refusal is None:
+                yield pod
+                continue
+            error = SourceError(
+                refusal.message,
+                file=self._decoded.files.get(id(each)),
+                object=f"Pod {pod.key}",
+                field=f"spec.{refusal.field}",
+            )
+            if not self._options.skip_invalid:
+                raise error
+            self._decoded.refused.append(error)
 
     def _note_duplicates(self, kind: str, keys: set[str]) -> None:
         if keys:
@@ -247,14 +256,14 @@ class _Loading:
             )
             self._notices.append(Notice(code="duplicate", text=text, objects=name_some(keys)))
 
-    def _note_synthesised(self, made: Synthesised) -> None:
-        if made.pods:
-            verb = "was" if len(made.pods) == 1 else "were"
+    def _note_synthesised(self, made: Sequence[Pod]) -> None:
+        if made:
+            verb = "was" if len(made) == 1 else "were"
             text = (
-                f"{counted(len(made.pods), 'pod')} {verb} made from templates: "
+                f"{counted(len(made), 'pod')} {verb} made from templates: "
                 "their controllers want more replicas than the input has"
             )
-            names = name_some(pod.key for pod in made.pods)
+            names = name_some(pod.key for pod in made)
             self._notices.append(Notice(code="synthesised", text=text, objects=names))
 
     def _note_unknown_kinds(self) -> None:
@@ -266,8 +275,20 @@ class _Loading:
             text = f"{counted(total, 'object')} {verb} that planner does not use: {counts}"
             self._notices.append(Notice(code="unknownKind", text=text))
 
-    def _note_unknown_classes(self) -> None:
-        for name, pods in sorted(self._unknown_classes.items()):
-            text = f"PriorityClass {name} is not in the input; its pods count as priority 0"
-            notice = Notice(code="unknownPriorityClass", text=text, objects=name_some(pods))
-            self._notices.append(notice)
+    def _note_made_names(self) -> None:
+        named = self._decoded.named
+        if named:
+            text = (
+                f"{counted(len(named), 'object')} with generateName: planner chose the rest of the "
+                "name, as the API server does"
+            )
+            self._notices.append(Notice(code="generatedName", text=text, objects=name_some(named)))
+
+    def _note_refused(self) -> None:
+        refused = self._decoded.refused
+        if refused:
+            verb = "is" if len(refused) == 1 else "are"
+            objects = counted(len(refused), "object")
+            text = f"{objects} can't be used and {verb} left out (--skip-invalid)"
+            names = name_some(map(str, refused))
+            self._notices.append(Notice(code=SKIPPED, text=text, objects=names))

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from planner.sources.positions import Part, Position, Tree, trees, yaml_trees
+from planner.sources.names import GeneratedNames
+from planner.sources.positions import Head, Part, Position, Tree, trees, yaml_trees
 from planner.sources.read import file_texts
 
 _PARTS = re.compile(r"([^.\[\]]+)|\[(\d+|\*)\]")
@@ -73,10 +74,13 @@ class Locations:
     def _objects(self) -> dict[_Key, tuple[str, Tree]]:
         """Of two objects with the same name the last one counts, as in loading."""
         found: dict[_Key, tuple[str, Tree]] = {}
+        names = GeneratedNames()
         for file, data in file_texts(self._paths):
             shown = _shown(file)
-            for key, tree in _placed(data):
-                found[key] = (shown, tree)
+            for (kind, namespace, given, prefix), tree in _placed(data):
+                made = names.name(kind, namespace, prefix) if prefix and not given else given
+                for where in (namespace,) if namespace else ("", "default"):
+                    found[kind, where, made] = (shown, tree)
         return found
 
 
@@ -88,14 +92,14 @@ def _shown(file: str) -> str:
     return (path.relative_to(here) if inside else path).as_posix()
 
 
-def _placed(data: bytes) -> list[tuple[_Key, Tree]]:
+def _placed(data: bytes) -> list[tuple[Head, Tree]]:
     try:
         return list(_objects(trees(data)))
     except ValueError:
         return list(_objects(yaml_trees(data.decode("utf-8", errors="replace"))))
 
 
-def _objects(values: Iterable[Tree], outer: str = "") -> Iterator[tuple[_Key, Tree]]:
+def _objects(values: Iterable[Tree], outer: str = "") -> Iterator[tuple[Head, Tree]]:
     """Lists opened; what an item doesn't say of its kind the list says for it."""
     for tree in values:
         opened = _opened(tree)
@@ -103,9 +107,8 @@ def _objects(values: Iterable[Tree], outer: str = "") -> Iterator[tuple[_Key, Tr
             kind, items = opened
             yield from _objects((value for _, _, value in items.items()), kind)
             continue
-        kind, namespace, name = tree.head()
-        for where in (namespace,) if namespace else ("", "default"):
-            yield (kind or outer, where, name), tree
+        head = tree.head()
+        yield head._replace(kind=head.kind or outer), tree
 
 
 def _opened(tree: Tree) -> tuple[str, Tree] | None:

@@ -21,7 +21,7 @@ from planner.sources.pod_text import (
     StatusText,
 )
 from planner.sources.resize_text import resize_of
-from planner_models.pod_status import ContainerKind, Phase, QosClass
+from planner_models.pod_status import PHASES, QOS_CLASSES, ContainerKind, Phase, QosClass
 
 ANNOTATIONS = tuple(
     (field.name, field.encode_name) for field in msgspec.structs.fields(Annotations)
@@ -113,13 +113,13 @@ def row_of(text: PodText) -> PodRow:
         volumes=[each for volume in spec.volumes or () if (each := volume.text())],
         node_name=spec.node_name or "",
         nominated_node_name=status.nominated_node_name or "",
-        phase=status.phase or "Pending",
+        phase=PHASES.get(status.phase, "Unknown") if status.phase else "Pending",
         terminating=terminating,
         preempted=terminating and _preempted(status),
         ready=_ready(status),
         created=_time(meta.creation_timestamp),
         started=_time(status.start_time),
-        qos_class=status.qos_class or None,
+        qos_class=QOS_CLASSES.get(status.qos_class) if status.qos_class else None,
         reason=status.reason or "",
         states=_states(status),
         conditions=_encode(list(map(_KIND_OF_CONDITION, conditions))) if conditions else b"",

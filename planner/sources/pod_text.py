@@ -7,11 +7,9 @@ that equal texts are validated once; managed fields, environment, probes and the
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
-
-from planner_models.pod_status import Phase, QosClass
 
 Raw = msgspec.Raw
 ABSENT = (b"", b"null")
@@ -186,11 +184,11 @@ class ContainerStatusText(msgspec.Struct, rename="camel", gc=False):
 
 
 class StatusText(msgspec.Struct, rename="camel", gc=False):
-    """`status` of a pod."""
+    """`status` of a pod; its words may be any text, as for the API server."""
 
-    phase: Phase | Literal[""] | None = None
+    phase: str | None = None
     reason: str | None = None
-    qos_class: QosClass | Literal[""] | None = None
+    qos_class: str | None = None
     nominated_node_name: str | None = None
     start_time: Timestamp | None = None
     conditions: list[ConditionText] | None = None

@@ -9,9 +9,11 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from yaml import CSafeLoader, MappingNode, Node, ScalarNode, SequenceNode, YAMLError, compose_all
+
+from planner.sources.yaml_text import QuoteLoader, needs_quote_loader
 
 Part = str | int
 """A key of a mapping, or an index of a list."""
@@ -27,6 +29,15 @@ class Position:
 
     line: int
     column: int
+
+
+class Head(NamedTuple):
+    """How an object is known."""
+
+    kind: str
+    namespace: str
+    name: str
+    generate_name: str
 
 
 class Tree(ABC):
@@ -54,9 +65,10 @@ class Tree(ABC):
                 found = (position, tree)
         return found
 
-    def head(self) -> tuple[str, str, str]:
-        """Kind, namespace and name of an object; empty where it doesn't say."""
-        return self._at("kind"), self._at("metadata", "namespace"), self._at("metadata", "name")
+    def head(self) -> Head:
+        """What an object says of itself; empty where it doesn't say."""
+        fields = (self._at("metadata", part) for part in ("namespace", "name", "generateName"))
+        return Head(self._at("kind"), *fields)
 
     def _at(self, *parts: Part) -> str:
         tree: Tree = self
@@ -125,14 +137,14 @@ class _JsonTree(Tree):
         value, self._end = _DECODER.raw_decode(self._source.text, self._offset)
         return value
 
-    def head(self) -> tuple[str, str, str]:
+    def head(self) -> Head:
         """All at once: a dump has many objects."""
         value = self._decoded()
         found = value if isinstance(value, dict) else {}
         inside = found.get("metadata")
         meta = inside if isinstance(inside, dict) else {}
-        kind, namespace, name = found.get("kind"), meta.get("namespace"), meta.get("name")
-        return str(kind or ""), str(namespace or ""), str(name or "")
+        parts = (meta.get(part) for part in ("namespace", "name", "generateName"))
+        return Head(*(str(part or "") for part in (found.get("kind"), *parts)))
 
     def items(self) -> Iterator[tuple[Part, Position, Tree]]:
         source, opened = self._source, self._source.text[self._offset]
@@ -190,7 +202,10 @@ def _position(node: Node) -> Position:
 
 def yaml_trees(text: str) -> list[Tree]:
     """The documents of YAML; none of a text that is none."""
-    try:
-        return [_YamlTree(node) for node in compose_all(text, CSafeLoader) if node is not None]
-    except YAMLError:
-        return []
+    for loader in (CSafeLoader, QuoteLoader):
+        try:
+            return [_YamlTree(node) for node in compose_all(text, loader) if node is not None]
+        except YAMLError as error:
+            if not needs_quote_loader(error):
+                break
+    return []

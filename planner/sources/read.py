@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-import gzip
 import re
-import shlex
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
 
 from planner.sources.errors import SourceError
+from planner.sources.input_text import (
+    STDIN,
+    file_text,
+    kubectl_into,
+    read_text,
+    reason_of,
+    unreadable,
+)
 from planner.sources.json_text import is_truncated, json_error, unsplit
+from planner.sources.options import DEFAULTS, MAX_INPUT, ReadOptions
+from planner.sources.seems import helm_template, kubectl_table
 
-__all__ = ["STDIN", "RawDocument", "file_texts", "json_error", "read_paths"]
-
-STDIN = "<stdin>"
-"""What stdin is called in messages; on the command line it is `-`."""
+__all__ = [
+    "STDIN",
+    "RawDocument",
+    "Refused",
+    "documents_in",
+    "file_texts",
+    "json_error",
+    "read_paths",
+]
 
 SUFFIXES = (".yaml", ".yml", ".json")
 """What is read in a directory, also with .gz after it."""
@@ -26,11 +38,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 MAX_FLOW_YAML = 16 << 20
 """Larger input that starts like JSON is not tried as YAML, which would take minutes."""
 
-_KUBECTL = "kubectl get nodes,pods,deploy,rs,sts,pdb,pv,pvc -A -o"
 _LIKE_JSON = re.compile(rb"\s*[{\[]")
-_GZIP = b"\x1f\x8b"
-_UTF8_MARK = b"\xef\xbb\xbf"
-_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 class RawDocument(msgspec.Struct, frozen=True):
@@ -41,19 +49,37 @@ class RawDocument(msgspec.Struct, frozen=True):
     line: int
 
 
-def read_paths(paths: Sequence[str], stdin: BinaryIO) -> Iterator[RawDocument]:
+class Refused(msgspec.Struct, frozen=True):
+    """A document, or the rest of a file, that can't be read and that the user goes on without."""
+
+    error: SourceError
+
+
+Document = RawDocument | Refused
+
+
+def read_paths(
+    paths: Sequence[str], stdin: BinaryIO, options: ReadOptions = DEFAULTS
+) -> Iterator[Document]:
     """Every document of the files, directories and stdin (`-`), in the order of the paths.
 
     A file that was named and holds nothing is an error; one found in a directory is passed over.
     """
+    return documents_of(paths, lambda: read_text(STDIN, stdin, options.max_input), options)
+
+
+def documents_of(
+    paths: Sequence[str], piped: Callable[[], bytes], options: ReadOptions
+) -> Iterator[Document]:
+    """The same with the text that is piped in, where it is asked for."""
     for path in paths:
         if path == "-":
-            yield from _named(STDIN, stdin.read())
+            yield from documents_in(STDIN, piped(), options)
         elif Path(path).is_dir():
-            for file in _files_below(path):
-                yield from _documents(str(file), _bytes_of(str(file)))
+            for file in map(str, _files_below(path)):
+                yield from _documents(file, file_text(file, options.max_input), options)
         else:
-            yield from _named(path, _bytes_of(path))
+            yield from documents_in(path, file_text(path, options.max_input), options)
 
 
 def file_texts(paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
@@ -65,23 +91,32 @@ def file_texts(paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
         files = _files_below(str(path)) if path.is_dir() else [path]
         for file in files:
             if file.is_file() and file.suffix.lower() != ".gz":
-                yield str(file), _text_of(str(file), _bytes_of(str(file)))
+                yield str(file), file_text(str(file), MAX_INPUT)
 
 
-def _named(file: str, data: bytes) -> Iterator[RawDocument]:
+def documents_in(file: str, text: bytes, options: ReadOptions = DEFAULTS) -> Iterator[Document]:
+    """Every document of one text; `file` is what it is called in messages."""
     empty = True
-    for document in _documents(file, data):
+    for document in _documents(file, text, options):
         empty = False
         yield document
     if empty:
-        reason = "it holds no objects" if data.strip() else "it is empty"
-        raise _unreadable(file, reason, help_text=_kubectl_into(file))
+        reason = "it holds no objects" if text.strip() else "it is empty"
+        raise unreadable(file, reason, help_text=kubectl_into(file))
 
 
-def _documents(file: str, data: bytes) -> Iterator[RawDocument]:
-    text = _text_of(file, data)
-    values = _values(file, text)
-    return (RawDocument(file=file, data=value, line=line) for line, value in values)
+def _documents(file: str, text: bytes, options: ReadOptions) -> Iterator[Document]:
+    """Where the text can't be read any further, the error says what it seems to be."""
+    try:
+        if (table := kubectl_table(file, text)) is not None:
+            raise table
+        for line, value in _values(file, text):
+            yield RawDocument(file=file, data=value, line=line)
+    except SourceError as error:
+        refused = helm_template(file, text, error) or error
+        if not options.skip_invalid:
+            raise refused from error.__cause__
+        yield Refused(refused)
 
 
 def _values(file: str, text: bytes) -> Iterator[tuple[int, bytes]]:
@@ -130,7 +165,7 @@ def _files_below(directory: str) -> list[Path]:
     )
     if not found:
         wanted = ", ".join(f"*{suffix}" for suffix in SUFFIXES)
-        raise _unreadable(directory, f"it has no {wanted} (or .gz of these)")
+        raise unreadable(directory, f"it has no {wanted} (or .gz of these)")
     return found
 
 
@@ -139,7 +174,7 @@ def _walk(directory: Path) -> Iterator[Path]:
     try:
         entries = list(directory.iterdir())
     except OSError as error:
-        raise _unreadable(str(directory), _reason(error)) from error
+        raise unreadable(str(directory), reason_of(error)) from error
     for entry in entries:
         if entry.name.startswith("."):
             continue
@@ -147,52 +182,3 @@ def _walk(directory: Path) -> Iterator[Path]:
             yield entry
         elif not entry.is_symlink():
             yield from _walk(entry)
-
-
-def _bytes_of(file: str) -> bytes:
-    try:
-        return Path(file).read_bytes()
-    except FileNotFoundError as error:
-        raise _unreadable(file, "no such file", help_text=_kubectl_into(file)) from error
-    except OSError as error:
-        raise _unreadable(file, _reason(error)) from error
-
-
-def _text_of(file: str, data: bytes) -> bytes:
-    """UTF-8 without a byte order mark, out of gzip or the UTF-16 that PowerShell's `>` writes."""
-    if data.startswith(_GZIP):
-        data = _unzipped(file, data)
-    if data.startswith(_UTF16_MARKS):
-        try:
-            data = data.decode("utf-16").encode()
-        except UnicodeError as error:
-            raise _unreadable(file, "it is neither UTF-8 nor UTF-16 text") from error
-    if b"\0" in data[:8192]:
-        raise _unreadable(file, "it is a binary file, neither JSON nor YAML")
-    return data.removeprefix(_UTF8_MARK)
-
-
-def _unzipped(file: str, data: bytes) -> bytes:
-    try:
-        return gzip.decompress(data)
-    except EOFError as error:
-        raise _unreadable(file, "its gzip data ends too early; was the copy cut off?") from error
-    except (gzip.BadGzipFile, zlib.error) as error:
-        raise _unreadable(file, "its gzip data is damaged") from error
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
-
-
-def _unreadable(file: str, reason: str, help_text: str | None = None) -> SourceError:
-    return SourceError(f"can't read {file}: {reason}", file=file, help=help_text)
-
-
-def _kubectl_into(file: str) -> str:
-    """The command that would have made the file."""
-    if file == STDIN:
-        return f"{_KUBECTL} json | planner ... -f -"
-    packed = " | gzip" if file.endswith(".gz") else ""
-    output = "yaml" if file.removesuffix(".gz").endswith((".yaml", ".yml")) else "json"
-    return f"{_KUBECTL} {output}{packed} > {shlex.quote(file)}"

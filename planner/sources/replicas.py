@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from planner.sources.pod_row import ANNOTATIONS
-from planner_models.labels import NAME_LIMIT
 from planner_models.meta import ObjectMeta, OwnerReference
 from planner_models.pod import Pod, PodSpec, PodTemplate
 from planner_models.volume import Volume
-
-_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
-"""The characters Kubernetes makes random name suffixes of (no vowels, no look-alikes)."""
-
-_SUFFIX_LENGTH = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,14 +65,3 @@ def mould(
 def owner_of(kind: str, metadata: ObjectMeta) -> OwnerReference:
     """The reference of a pod to its controller."""
     return OwnerReference(kind=kind, name=metadata.name, uid=metadata.uid, controller=True)
-
-
-def suffix(text: str, length: int = _SUFFIX_LENGTH) -> str:
-    """A name suffix that looks random and is always the same."""
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-    return "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in digest[:length])
-
-
-def generated_name(base: str, seed: str) -> str:
-    """`base-x7k2p`, as the API server fills `generateName`: the base is cut to fit a DNS label."""
-    return f"{base}-"[: NAME_LIMIT - _SUFFIX_LENGTH] + suffix(seed)

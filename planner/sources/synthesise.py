@@ -16,7 +16,8 @@ import msgspec
 
 from planner.sources.daemons import daemon_spec, pinned_node, pinned_spec, runs_on
 from planner.sources.errors import SourceError
-from planner.sources.replicas import Mould, generated_name, mould, owner_of, suffix
+from planner.sources.names import generated_name, suffix
+from planner.sources.replicas import Mould, mould, owner_of
 from planner_models.meta import KubeObject, ObjectMeta
 from planner_models.node import Node
 from planner_models.pod import Pod, PodTemplate
@@ -182,10 +183,10 @@ class _Synthesis:
     def _make(self, replica: Mould, base: str, count: int) -> None:
         salt = 0
         for _ in range(count):
-            name = generated_name(base, f"{replica.namespace}/{base}#{salt}")
+            name = generated_name(f"{base}-", f"{replica.namespace}/{base}#{salt}")
             while (replica.namespace, name) in self._taken:
                 salt += 1
-                name = generated_name(base, f"{replica.namespace}/{base}#{salt}")
+                name = generated_name(f"{base}-", f"{replica.namespace}/{base}#{salt}")
             self._add(replica.pod(name))
 
     def _stateful(self, owner: StatefulSet) -> None:

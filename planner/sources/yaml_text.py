@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import msgspec
-from yaml import CSafeLoader, MarkedYAMLError, YAMLError
+from yaml import CSafeLoader, MarkedYAMLError, SafeLoader, YAMLError
 from yaml.events import (
     AliasEvent,
     DocumentEndEvent,
@@ -34,11 +35,26 @@ MAX_DEPTH = 500
 MAX_ALIASED_NODES = 400_000
 """How many values aliases may add to a document; go-yaml stops at about the same number."""
 
+_UNKNOWN_ESCAPE = "found unknown escape character"
 _TAB = "found a tab where spaces are expected for indentation"
 _NO_KEY: Any = object()
 _MERGE: Any = object()
 _OPEN: Any = object()
 _MERGE_TAG = "tag:yaml.org,2002:merge"
+
+
+class QuoteLoader(SafeLoader):
+    """Takes `\\'` in a double-quoted text for a quote, as go-yaml does and libyaml does not.
+
+    Far slower than libyaml, so only for files where that one stumbles on it.
+    """
+
+    ESCAPE_REPLACEMENTS = SafeLoader.ESCAPE_REPLACEMENTS | {"'": "'"}  # type: ignore[misc]
+
+
+def needs_quote_loader(error: YAMLError) -> bool:
+    """Whether libyaml stumbled on an escape."""
+    return isinstance(error, MarkedYAMLError) and error.problem == _UNKNOWN_ESCAPE
 
 
 def yaml_documents(data: bytes, file: str) -> Iterator[bytes]:
@@ -50,7 +66,7 @@ def numbered_documents(data: bytes, file: str) -> Iterator[tuple[int, bytes]]:
     """Like yaml_documents, each with the line it starts on, counted from 1."""
     require_utf8(data, file)
     try:
-        yield from _documents(CSafeLoader(data), file)
+        yield from _by_either_loader(data, file)
     except ReaderError as error:
         offset = error.position if isinstance(error.position, int) else 0
         raise _not_yaml(file, *line_and_column(data, offset), str(error.reason)) from error
@@ -58,6 +74,18 @@ def numbered_documents(data: bytes, file: str) -> Iterator[tuple[int, bytes]]:
         raise _syntax_error(data, file, error) from error
     except YAMLError as error:
         raise SourceError(f"{file} is not valid YAML", file=file, detail=str(error)) from error
+
+
+def _by_either_loader(data: bytes, file: str) -> Iterator[tuple[int, bytes]]:
+    done = 0
+    try:
+        for document in _documents(CSafeLoader(data), file):
+            yield document
+            done += 1
+    except MarkedYAMLError as error:
+        if not needs_quote_loader(error) or b"\\'" not in data:
+            raise
+        yield from islice(_documents(QuoteLoader(data), file), done, None)
 
 
 def _documents(parser: Any, file: str) -> Iterator[tuple[int, bytes]]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 import io
 import json
 import os
@@ -7,14 +8,18 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
-from planner import __version__
+from planner import Cluster, Fleet, __version__, load
+from planner.api.names import require_nodes
 from planner.cli import app
-from planner.cli.errors import UsageError
-from planner.cli.input import input_paths, require_nodes
+from planner.cli.errors import FLAGS, report_error
+from planner.cli.input import input_paths
 from planner.cluster import build_cluster
+from planner.errors import UsageError
 from planner.examples import example_path
 from planner.sources.errors import SourceError
 from planner.sources.inventory import Inventory
@@ -236,6 +241,16 @@ def test_a_bug_is_one_line_and_a_hint(
     )
 
 
+def test_too_little_memory_is_no_bug(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_reading(monkeypatch, MemoryError())
+    assert app.main(["inspect"]) == 1
+    assert capsys.readouterr().err.startswith(
+        "error: there is not enough memory\nhelp: --max-input"
+    )
+
+
 def test_verbose_shows_the_traceback_of_a_bug(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -279,3 +294,32 @@ def test_errors_have_colours_on_terminals_only_if_wanted(
     monkeypatch.setenv("TERM", "xterm")
     assert app.main(["inspect", "--example", "nope"]) == 1
     assert ("\x1b[1;31merror:\x1b[0m" in terminal.getvalue()) == coloured
+
+
+def test_messages_of_the_facade_speak_of_options_that_there_are() -> None:
+    group: Any = typer.main.get_command(app.application(app.COMMANDS))
+    options = {
+        name
+        for command in group.commands.values()
+        for parameter in command.params
+        for name in parameter.opts
+    }
+    asked = (
+        load,
+        Cluster.simulate,
+        Cluster.explain,
+        Cluster.solve,
+        Cluster.evict,
+        Fleet.decide,
+    )
+    arguments = {name for method in asked for name in inspect.signature(method).parameters}
+    assert set(FLAGS.values()) <= options
+    assert set(FLAGS) <= {*arguments, "wave"}
+
+
+def test_an_argument_in_backticks_is_told_as_the_option_that_it_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    error = UsageError("`time_limit` is 0", help="see `namespace=shop` or `nothing`")
+    assert report_error(error) == 2
+    assert capsys.readouterr().err == ("error: --time-limit is 0\nhelp: see -n shop or `nothing`\n")

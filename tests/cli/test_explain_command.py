@@ -5,7 +5,7 @@ import json
 import pytest
 
 from planner.cli import app
-from planner.cli.errors import USAGE
+from planner.exit_codes import USAGE
 
 CONFLICT = ("--example", "docs-conflicting-constraints")
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from planner.api.selectors import label_selector
 from planner.cli import app
-from planner.cli.errors import UsageError
 from planner.cli.progress import ProgressLine, text
-from planner.cli.selectors import parse_selector
 from planner.cli.solve import exit_code
+from planner.errors import UsageError
 from planner.solver.search import Progress
 from planner_models.plan import Plan
 from planner_models.selectors import LabelSelector
@@ -214,7 +214,7 @@ def test_two_runs_write_the_same_bytes() -> None:
 def test_selectors_read_as_kubectl_reads_them(
     written: str, matching: dict[str, str], other: dict[str, str]
 ) -> None:
-    selector = parse_selector("--movable", written)
+    selector = label_selector("movable", written)
     assert isinstance(selector, LabelSelector)
     assert selector.matches(matching)
     assert not selector.matches(other)
@@ -223,7 +223,7 @@ def test_selectors_read_as_kubectl_reads_them(
 @pytest.mark.parametrize("written", ["a in ()x", "a=b=c", "in (a)", ",", "a in (b", "a!", "=x"])
 def test_what_kubectl_refuses_is_no_selector(written: str) -> None:
     with pytest.raises(UsageError):
-        parse_selector("--movable", written)
+        label_selector("movable", written)
 
 
 def test_progress_is_for_terminals(capsys: pytest.CaptureFixture[str]) -> None:

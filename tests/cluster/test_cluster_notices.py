@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.objects import HOSTNAME, Json, cluster_of, node, pod
 
 SPREAD = {
@@ -26,9 +28,10 @@ def namespace(name: str) -> Json:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
 
 
-def selecting_namespaces() -> Json:
+def selecting_namespaces(**labels: str) -> Json:
     required = "requiredDuringSchedulingIgnoredDuringExecution"
-    term: dict[str, Any] = {"topologyKey": HOSTNAME, "labelSelector": {}, "namespaceSelector": {}}
+    selector = {"matchLabels": labels}
+    term: Json = {"topologyKey": HOSTNAME, "labelSelector": {}, "namespaceSelector": selector}
     return {"affinity": {"podAntiAffinity": {required: [term]}}}
 
 
@@ -54,10 +57,12 @@ def test_a_missing_hostname_label_is_noticed_where_pods_spread_by_it() -> None:
 
 def test_unknown_namespaces_are_noticed_where_namespaces_matter() -> None:
     other = pod("a", metadata={"namespace": "other"})
-    assert codes(other) == {}
-    assert codes(other, namespace("default")) == {"unknownNamespace": ("other",)}
-    assert codes(pod("a", spec=selecting_namespaces())) == {"unknownNamespace": ("default",)}
-    assert codes(pod("a"), namespace("default")) == {}
+    selecting = pod("b", spec=selecting_namespaces(team="x"))
+    assert codes(other, namespace("default")) == {}
+    assert codes(other, selecting, namespace("default")) == {"unknownNamespace": ("other",)}
+    assert codes(selecting, namespace("default")) == {}
+    by_name = selecting_namespaces(**{"kubernetes.io/metadata.name": "default"})
+    assert codes(pod("a", spec=by_name)) == {}
 
 
 def test_pending_pods_of_other_schedulers_are_noticed() -> None:
@@ -71,6 +76,53 @@ def test_resource_claims_are_noticed() -> None:
     assert codes(pod("a", spec=claims)) == {"resourceClaims": ("default/a",)}
 
 
-def test_namespaces_have_their_name_as_a_label() -> None:
-    labels = cluster_of(namespace("team")).namespaces["team"]
-    assert labels == {"kubernetes.io/metadata.name": "team"}
+def test_namespaces_have_their_name_as_a_label_with_or_without_an_object() -> None:
+    found = cluster_of(namespace("team"), pod("a")).namespaces
+    assert found["team"] == {"kubernetes.io/metadata.name": "team"}
+    assert found["default"] == {"kubernetes.io/metadata.name": "default"}
+
+
+def claim(name: str, **spec: Any) -> Json:
+    metadata = {"name": name, "namespace": "default"}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec}
+
+
+def with_claim(name: str, node_name: str = "") -> Json:
+    volume = {"name": "v", "persistentVolumeClaim": {"claimName": name}}
+    return pod("db", node_name, spec={"volumes": [volume]})
+
+
+@pytest.mark.parametrize(
+    ("claims", "expected"),
+    [
+        ([], {"unknownPersistentVolumeClaim": ("default/data",)}),
+        ([claim("data", volumeName="pv-1")], {"unknownPersistentVolume": ("pv-1",)}),
+        ([claim("data", storageClassName="fast")], {"unknownStorageClass": ("fast",)}),
+        ([claim("data")], {"unknownStorageClass": ("the default StorageClass",)}),
+        ([claim("data", storageClassName="")], {}),
+    ],
+)
+def test_storage_that_is_not_in_the_input_is_named(
+    claims: list[Json], expected: dict[str, tuple[str, ...]]
+) -> None:
+    assert codes(node("n1"), with_claim("data"), *claims) == expected
+    assert codes(node("n1"), with_claim("data", "n1"), *claims) == {}
+
+
+def test_the_notice_about_a_storage_class_says_how_to_get_it() -> None:
+    cluster = cluster_of(node("n1"), with_claim("data"), claim("data", storageClassName="fast"))
+    assert [notice.text for notice in cluster.notices] == [
+        "1 StorageClass object that pending pods need is not in the input, so nothing is proven "
+        "about them. Add: kubectl get sc -A -o json"
+    ]
+
+
+def test_a_number_that_is_none_in_a_node_affinity_is_noticed() -> None:
+    required = "requiredDuringSchedulingIgnoredDuringExecution"
+    terms = [{"matchExpressions": [{"key": "cpus", "operator": "Gt", "values": ["4.5"]}]}]
+    affinity = {"affinity": {"nodeAffinity": {required: {"nodeSelectorTerms": terms}}}}
+    assert codes(node("n1"), pod("a", spec=affinity)) == {"notAnInteger": ("default/a",)}
+
+
+def test_pods_without_containers_are_noticed() -> None:
+    assert codes(node("n1"), pod("a", spec={"containers": []})) == {"noContainers": ("default/a",)}

@@ -10,16 +10,22 @@ import pytest
 from docs import console
 from docs import reference_pages as reference
 from planner.cli.app import COMMANDS
+from planner.cli.inspect import inspect
+from planner.sources.input_text import KUBECTL
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = reference.pages()
 PAGES = {str(page.relative_to(console.FOLDER)): page for page in console.pages()}
-RUN = [name for name, page in PAGES.items() if "```console" in page.read_text(encoding="utf-8")]
+RUN = [
+    name
+    for name, page in PAGES.items()
+    if re.search(r"^```(console|pycon)", page.read_text(encoding="utf-8"), re.MULTILINE)
+]
 LINK = re.compile(r"\]\((?P<target>[^)#\s]+)?(?:#(?P<heading>[^)\s]+))?\)")
 
 
 @pytest.mark.parametrize("name", RUN)
-def test_every_console_block_prints_what_it_shows(name: str) -> None:
+def test_every_block_prints_what_it_shows(name: str) -> None:
     told = PAGES[name].read_text(encoding="utf-8")
     assert console.rerun(told) == told
 
@@ -71,3 +77,33 @@ def test_a_page_that_is_no_longer_so_is_rewritten() -> None:
         r"```console\n\$ planner --version\nplanner \d\S*\n\$ echo \$\?\n0\n```\n",
         console.rerun(page),
     )
+
+
+def test_python_blocks_are_run_as_in_an_interpreter() -> None:
+    page = "```pycon\n>>> x = [1,\n...      2]\n>>> x\n0\n>>> x[2]\n```\n"
+    assert console.rerun(page) == (
+        "```pycon\n>>> x = [1,\n...      2]\n>>> x\n[1, 2]\n>>> x[2]\n"
+        "Traceback (most recent call last):\nIndexError: list index out of range\n```\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "README.md",
+        "docs/tutorial.md",
+        "docs/how-to/explain-in-ci.md",
+        "docs/how-to/replace-the-descheduler.md",
+    ],
+)
+def test_dumps_are_made_with_every_kind_that_planner_reads(page: str) -> None:
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+    dumped = [line for line in lines if "kubectl get nodes" in line]
+    assert dumped
+    assert all(f"{KUBECTL} json > cluster.json" in line for line in dumped)
+
+
+def test_the_help_of_inspect_dumps_the_same_kinds() -> None:
+    first, second = re.findall(r"kinds=(\S+)", inspect.__doc__ or "")
+    kinds = first.split(",") + second.removeprefix("$kinds,").split(",")
+    assert set(kinds) == set(KUBECTL.split()[2].split(","))

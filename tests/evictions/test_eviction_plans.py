@@ -8,12 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import planner
 from benchmarks.evict import random_cluster
-from planner.api import evict, load
 from planner.cluster import GONE, PENDING, Cluster
 from planner.cluster.movability import MovePolicy
 from planner.descheduler.strategies.limits import Limits
 from planner.disruption.budgets import allowances
+from planner.documents.eviction_plan import make_eviction_plan
 from planner.evictions.protection import Protection
 from planner.evictions.suggest import find_evictions, tried_seeds
 from planner.evictions.suggestion import EvictOptions, Suggestion
@@ -21,14 +22,18 @@ from planner.replay.trial import Manner, Trial, WavePlan
 from planner.report.tables import evict_table
 from planner.report.text.blocks import plain_text
 from planner.scheduler.profile import default_profile
-from planner.sources.example import example_file
+from planner_models.evictions import EvictionPlan
 from tests.objects import HOSTNAME, ZONE, cluster_of, node, owned, pod
 
 FEW_SEEDS = EvictOptions(seeds=4, time_limit=5.0)
 
 
 def example(name: str) -> Cluster:
-    return load([example_file(name)])
+    return planner.load(example=name).snapshot
+
+
+def plan_for(cluster: Cluster, options: EvictOptions) -> EvictionPlan:
+    return make_eviction_plan(cluster, options, default_profile())
 
 
 def web(name: str, node_name: str = "", **spec: Any) -> dict[str, Any]:
@@ -70,7 +75,7 @@ def evicted(suggestion: Suggestion) -> list[str]:
 
 
 def test_a_zone_that_came_back_needs_12_evictions_in_4_waves_and_they_converge() -> None:
-    plan = evict(example("zone-outage"), EvictOptions(seeds=100))
+    plan = plan_for(example("zone-outage"), EvictOptions(seeds=100))
     assert (len(plan.evictions), len(plan.waves)) == (12, 4)
     assert plan.converges
     assert plan.fewest
@@ -85,7 +90,7 @@ def test_a_zone_that_came_back_needs_12_evictions_in_4_waves_and_they_converge()
 
 
 def test_the_descheduler_stands_beside_every_plan() -> None:
-    plan = evict(example("zone-outage"), FEW_SEEDS)
+    plan = plan_for(example("zone-outage"), FEW_SEEDS)
     spread = next(b for b in plan.baselines if b.aim == "spread")
     assert (spread.evictions, spread.rounds, spread.violations_after) == (12, 4, 0)
     assert spread.refused == 5
@@ -111,7 +116,7 @@ def test_without_that_cordon_some_seeds_end_as_stuck_as_before() -> None:
 
 
 def test_nothing_broken_is_nothing_to_evict() -> None:
-    plan = evict(example("zone-outage-before"), FEW_SEEDS)
+    plan = plan_for(example("zone-outage-before"), FEW_SEEDS)
     assert plan.evictions == ()
     assert plan.converges
 
@@ -121,11 +126,11 @@ def test_bare_pods_stay_unless_asked_for() -> None:
     for each in bare:
         del each["metadata"]["ownerReferences"]
     cluster = cluster_of(node("a1", "a"), node("b1", "b"), *bare)
-    plan = evict(cluster, FEW_SEEDS)
+    plan = plan_for(cluster, FEW_SEEDS)
     assert plan.evictions == ()
     assert {each.reason for each in plan.protected} == {"no controller would bring it back"}
     allowed = replace(FEW_SEEDS, protection=Protection(MovePolicy(bare_pods=True)))
-    assert len(evict(cluster, allowed).evictions) == 1
+    assert len(plan_for(cluster, allowed).evictions) == 1
 
 
 def test_pods_with_local_storage_stay_unless_asked_for() -> None:
@@ -151,7 +156,7 @@ def test_pods_at_the_priority_threshold_stay() -> None:
 
 def test_pods_under_two_budgets_can_not_be_evicted() -> None:
     cluster = uneven(budget(maxUnavailable=1), budget("other", maxUnavailable=1))
-    plan = evict(cluster, FEW_SEEDS)
+    plan = plan_for(cluster, FEW_SEEDS)
     assert plan.evictions == ()
     assert "two PodDisruptionBudgets" in plan.protected[0].reason
 
@@ -185,7 +190,7 @@ def test_soft_spread_is_repaired_only_if_asked_for() -> None:
 def test_a_node_is_emptied_and_stays_cordoned() -> None:
     cluster = example("zone-outage-before")
     name = "a1"
-    plan = evict(cluster, replace(FEW_SEEDS, goals=(), nodes=(cluster.node_index[name],)))
+    plan = plan_for(cluster, replace(FEW_SEEDS, goals=(), nodes=(cluster.node_index[name],)))
     there = int(np.count_nonzero(cluster.node_of == cluster.node_index[name]))
     assert len(plan.evictions) == there
     assert {each.node for each in plan.evictions} == {name}
@@ -213,7 +218,7 @@ def test_even_load_takes_pods_from_the_fullest_node() -> None:
 
 def test_pods_that_kube_scheduler_places_anyway_come_first() -> None:
     cluster = uneven(web("new1"), web("new2"), pods=3)
-    plan = evict(cluster, FEW_SEEDS)
+    plan = plan_for(cluster, FEW_SEEDS)
     assert plan.evictions == ()
     assert plan.after.pending == 0
 
@@ -275,7 +280,7 @@ def test_a_drain_without_room_says_what_would_make_it() -> None:
     full = {"containers": [{"name": "main", "resources": {"requests": {"cpu": "3"}}}]}
     pods = [pod(f"p{i}", f"n{i}", spec=full, metadata=owned("ReplicaSet", "r")) for i in range(2)]
     cluster = cluster_of(node("n0"), node("n1"), *pods)
-    plan = evict(cluster, replace(FEW_SEEDS, goals=(), nodes=(0,)))
+    plan = plan_for(cluster, replace(FEW_SEEDS, goals=(), nodes=(0,)))
     assert plan.evictions == ()
     text = plain_text(evict_table.blocks(plan, wide=False))
     assert "Not emptied: n0 (1 pod). With --for spread beside it" in text

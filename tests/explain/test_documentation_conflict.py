@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.api import load
+import planner
 from planner.examples import example_path
 from planner.explain.diagnose import ExplainOptions, explain_pod
 from planner.scheduler.profile import default_profile
@@ -16,7 +16,7 @@ PATH = str(example_path("docs-conflicting-constraints"))
 
 @pytest.fixture(scope="module")
 def diagnosis() -> Diagnosis:
-    cluster = load([PATH])
+    cluster = planner.load(PATH).snapshot
     return explain_pod(cluster, cluster.pod_index["default/mypod"], default_profile())
 
 
@@ -64,7 +64,7 @@ def test_a_new_node_helps_in_zone_b_only(diagnosis: Diagnosis) -> None:
 
 
 def test_every_repair_works_on_a_cluster_that_is_built_anew(diagnosis: Diagnosis) -> None:
-    cluster = load([PATH])
+    cluster = planner.load(PATH).snapshot
     pod = cluster.pod_index["default/mypod"]
     for repair in diagnosis.repairs:
         after = applied(cluster, pod, repair)
@@ -81,7 +81,7 @@ def test_bare_pods_move_if_the_user_allows_it() -> None:
     from planner.cluster.movability import MovePolicy
     from planner.explain.room.rearrange import Limits
 
-    cluster = load([PATH])
+    cluster = planner.load(PATH).snapshot
     options = ExplainOptions(Limits(policy=MovePolicy(bare_pods=True)))
     pod = cluster.pod_index["default/mypod"]
     found = explain_pod(cluster, pod, default_profile(), options)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.api import load
+import planner
 from planner.cluster import Cluster
 from planner.examples import example_path
 from planner.explain.diagnose import ExplainOptions
@@ -56,7 +56,7 @@ def compare(name: str, document: Diagnosis, *, wide: bool = False) -> None:
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_documentation_s_examples(name: str) -> None:
-    compare(name, explained(load([str(example_path(name))])))
+    compare(name, explained(planner.load(example=name).snapshot))
 
 
 @pytest.mark.parametrize("name", SITUATIONS)
@@ -72,7 +72,7 @@ def test_a_cordoned_node_and_a_label_typo(tmp_path: Path) -> None:
             item["spec"] = {"unschedulable": True, "taints": [taint]}
     file = tmp_path / "cluster.json"
     file.write_text(json.dumps(dump), encoding="utf-8")
-    document = explained(load([str(file)]))
+    document = explained(planner.load(file).snapshot)
     compare("label-typo", document)
     facts = document.conflicts[0].constraints
     assert [fact.kind for fact in facts] == ["topologySpread", "unschedulable"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from planner.api import solve
+from planner.documents.plan import make_plan
 from planner.explain.wording.short import ShortExplainer
 from planner.scheduler.profile import default_profile
 from planner.solver.options import SolveOptions
@@ -94,5 +94,5 @@ def test_one_sentence_says_why_no_node_takes_a_pod(objects: list[Any], sentence:
 
 def test_a_plan_says_it_about_the_final_state() -> None:
     cluster = cluster_of(node("a"), *(pod(f"p{i}", spec=cpu("3")) for i in range(2)))
-    plan = solve(cluster, SolveOptions())
+    plan = make_plan(cluster, SolveOptions(), default_profile())
     assert [each.diagnosis for each in plan.unplaced] == ["no node has 3 CPU free"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from planner import api
+import planner
 from planner_models.fleet_decision import FleetDecision
 
 CRP = """\
@@ -58,7 +58,7 @@ def decided(
     texts = [MEMBER.format(name=name, labels=labels) for name, labels in members.items()]
     file = folder / "fleet.yaml"
     file.write_text("---\n".join([CRP.format(number=number, constraints=written), *texts]))
-    (decision,) = api.fleet(api.load_fleet([str(file)]))
+    (decision,) = planner.load_fleet(file).decide().items
     return decision
 
 

@@ -6,7 +6,7 @@ import copy
 import json
 import random
 
-from planner import api
+from planner.fleet.fleet import decide_placements, placements
 from planner.report.tables import fleet_table
 from planner.report.text.blocks import plain_text
 from planner.sources.errors import SourceError
@@ -22,7 +22,7 @@ def decides_or_is_refused(data: bytes) -> bool:
     """Whether the text ends in decisions that can be shown."""
     try:
         inventory = load_documents([RawDocument(file="fuzz.json", data=data, line=1)])
-        for decision in api.fleet(inventory):
+        for decision in decide_placements(inventory, placements(inventory)):
             assert plain_text(fleet_table.blocks(decision, wide=True))
             assert json.loads(decision.model_dump_json(by_alias=True))
     except SourceError as error:

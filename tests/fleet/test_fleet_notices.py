@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from planner import api
+from planner.fleet.fleet import decide_placements, placements
+from planner_models.fleet_decision import FleetDecision
 from tests.fleet.fleet_objects import (
     GPU,
     agent,
@@ -16,8 +17,14 @@ from tests.fleet.fleet_objects import (
 from tests.objects import Json, inventory_of
 
 
+def decided(*objects: Json) -> FleetDecision:
+    inventory = inventory_of(*objects)
+    (decision,) = decide_placements(inventory, placements(inventory))
+    return decision
+
+
 def notices(*objects: Json) -> dict[str, tuple[str, tuple[str, ...]]]:
-    (decision,) = api.fleet(inventory_of(*objects))
+    decision = decided(*objects)
     return {each.code: (each.text, each.objects) for each in decision.notices}
 
 
@@ -60,7 +67,7 @@ def test_constraints_without_effect_are_told() -> None:
 def test_a_label_with_one_value_makes_clusters_without_it_the_better_ones() -> None:
     labelled = [member(name, {"region": "east"}, status=agent()) for name in ("elm", "yew")]
     members = [member("ash", status=agent()), *labelled]
-    found = api.fleet(inventory_of(*members, placement(pick_n(1, spread("region")))))[0]
+    found = decided(*members, placement(pick_n(1, spread("region"))))
     assert found.picked == ("ash",)
     assert [each.text for each in found.notices] == [
         "the label region has one value in this fleet, so its constraint refuses nothing, but "

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.api import load
-from planner.cluster import Cluster
+from planner.cluster import Cluster, build_cluster
 from planner.explain.diagnose import explain_pod
 from planner.scheduler.plugins.node_declared_features import REASON
 from planner.scheduler.profile import default_profile
@@ -15,6 +14,7 @@ from planner.scheduler.simulate import simulate
 from planner.solver.options import SolveOptions
 from planner.solver.problem import build_problem
 from planner.solver.scale.places import Places
+from planner.sources.load import load_paths
 from planner_models.declared_features import RESTART_ALL_CONTAINERS, USER_NAMESPACES_HOST_NETWORK
 from tests.objects import Json, cluster_of, inventory_of, node, pod, template, workload
 
@@ -45,7 +45,7 @@ def outcome(cluster: Cluster) -> tuple[str, str]:
     "dump", ["live-declared-features", "declared-features", "declared-features2"]
 )
 def test_a_pod_that_needs_an_undeclared_feature_waits_as_it_did_in_reality(dump: str) -> None:
-    assert outcome(load([str(DATA / f"{dump}.json")])) == (
+    assert outcome(build_cluster(load_paths([str(DATA / f"{dump}.json")]))) == (
         "",
         f"0/1 nodes are available: 1 {REASON}. no new claims to deallocate, preemption: "
         "0/1 nodes are available: 1 Preemption is not helpful for scheduling.",

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from planner.api import load
+from planner.cluster import build_cluster
 from planner.scheduler.simulate import simulate
 from planner.sources.errors import SourceError
+from planner.sources.load import load_paths
 from tests.objects import Json, inventory_of, pod
 
 DATA = Path(__file__).parent / "data"
@@ -42,7 +43,7 @@ def requests(*objects: Any) -> dict[str, int]:
 
 @pytest.mark.parametrize("dump", ["live-resize", "resize"])
 def test_a_pod_waits_while_another_gives_its_room_back_as_in_reality(dump: str) -> None:
-    (result,) = simulate(load([str(DATA / f"{dump}.json")])).results
+    (result,) = simulate(build_cluster(load_paths([str(DATA / f"{dump}.json")]))).results
     assert result.event_message == (
         "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: "
         "0/1 nodes are available: 1 No preemption victims found for incoming pod."

@@ -19,13 +19,13 @@ from planner.report.ci.github import MOST, github_text
 from planner.report.ci.junit import junit_text
 from planner.report.ci.rules import RULES
 from planner.report.ci.sarif import sarif_text
-from planner.report.emit import STEP_SUMMARY, Origin, emit
+from planner.report.emit import STEP_SUMMARY, Origin, emit, to_json
 from planner.report.tables import inspect_table
 from planner.report.text.formats import Output
 from planner.sources.locations import Locations
 from planner_models.base import Document
 from planner_models.diagnosis import Conflict, ConflictFact, Diagnosis, RuleKind
-from tests.report.hostile import HOSTILE, hostile_cluster, hostile_documents
+from tests.report.hostile import HOSTILE, documents_named, hostile_cluster, hostile_documents
 
 SHOP = "tests/data/shop.yaml"
 SNAPSHOTS = Path(__file__).resolve().parent.parent / "snapshots"
@@ -278,11 +278,22 @@ def test_hostile_names_are_only_text(document: Document) -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_title_comes_back_whole_from_a_command(name: str) -> None:
+def test_a_hostile_title_comes_back_from_a_command_without_what_a_log_would_obey(name: str) -> None:
     line = github_text(findings(1, name, "text"), NOWHERE, summary=False).split("\n")[0]
     command = COMMAND.fullmatch(line)
     assert command is not None
-    assert unquote(command["properties"].removeprefix("title=")) == name
+    harmless = re.sub("[\x00-\x09\x0b-\x1f\u202e]", "\ufffd", name)
+    assert unquote(command["properties"].removeprefix("title=")) == harmless
+
+
+def test_json_of_hostile_names_holds_no_character_that_a_terminal_obeys() -> None:
+    found = documents_named("a\x9b31m\x7f\u2028b")
+    texts = [to_json(document) for document in found]
+    assert any("\\u009b31m\\u007f\\u2028b" in text for text in texts)
+    assert not any(re.search("[\x7f-\x9f\u2028]", text) for text in texts)
+    assert [json.loads(text) for text in texts] == [
+        each.model_dump(mode="json", by_alias=True, exclude_none=True) for each in found
+    ]
 
 
 def test_a_step_summary_of_hostile_names_is_one_report(tmp_path: Path) -> None:

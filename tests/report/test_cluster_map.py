@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from planner.api import load
+import planner
 from planner.cli.app import main
 from planner.cluster import Cluster
 from planner.documents.inspection import inspect_cluster
-from planner.examples import example_path, examples
+from planner.examples import examples
 from planner.report.emit import to_text
 from planner.report.tables.cluster_map import MOST_NODES, MapTexts, letters_of
 from planner.report.text.blocks import WIDTH, plain_text
@@ -33,16 +33,18 @@ def drawn(cluster: Cluster) -> str:
 @pytest.mark.parametrize("name", ["zone-outage", "docs-missing-zone-label"])
 def test_the_map_of_an_example(name: str) -> None:
     expected = (SNAPSHOTS / f"inspect-map-{name}.txt").read_text(encoding="utf-8")
-    assert drawn(load([str(example_path(name))])) == expected
+    assert drawn(planner.load(example=name).snapshot) == expected
 
 
 @pytest.mark.parametrize("name", [each.name for each in examples()])
 def test_every_map_fits_80_columns(name: str) -> None:
-    assert all(len(line) <= WIDTH for line in drawn(load([str(example_path(name))])).splitlines())
+    assert all(
+        len(line) <= WIDTH for line in drawn(planner.load(example=name).snapshot).splitlines()
+    )
 
 
 def test_pods_that_wait_are_outside_of_the_boxes() -> None:
-    lines = drawn(load([SHOP])).splitlines()
+    lines = drawn(planner.load(SHOP).snapshot).splitlines()
     assert "| c1 DEW 3.75   c2 BBB 3.75 |" in lines
     assert "No node: CCEMRWW" in lines
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from planner.api import evict, load
+import planner
+from planner.documents.eviction_plan import make_eviction_plan
 from planner.documents.like_descheduler import descheduler_plan
 from planner.evictions.suggest import find_evictions
 from planner.evictions.suggestion import EvictOptions
@@ -13,7 +14,6 @@ from planner.report.emit import to_json, to_text
 from planner.report.tables import evict_table
 from planner.report.text.formats import Output
 from planner.scheduler.profile import default_profile
-from planner.sources.example import example_file
 from planner_models.documents import json_schema
 from planner_models.evictions import Convergence, EvictionPlan
 
@@ -22,11 +22,12 @@ OPTIONS = EvictOptions(seeds=6)
 
 
 def plan(example: str) -> EvictionPlan:
-    return evict(load([example_file(example)]), OPTIONS)
+    cluster = planner.load(example=example).snapshot
+    return make_eviction_plan(cluster, OPTIONS, default_profile())
 
 
 def like_descheduler(example: str) -> EvictionPlan:
-    cluster = load([example_file(example)])
+    cluster = planner.load(example=example).snapshot
     ours = find_evictions(cluster, OPTIONS, default_profile())
     return descheduler_plan(cluster, None, "usual policy", ours)
 

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from planner.api import load, solve
+import planner
 from planner.report.scripts import eviction_objects, eviction_script, plan_script
-from planner.solver.options import SolveOptions
-from planner.sources.example import example_file
 from planner_models.evictions import (
     Convergence,
     EvictionOptions,
@@ -27,6 +25,7 @@ case "$*" in
   *create*) cat >> {bodies}; echo >> {bodies}; case "$*" in *{refused}*) exit 1 ;; esac ;;
 esac
 """
+COLOURED = "ns\x1b[31m'%d\\"
 HOSTILE = "x'; touch owned; echo '$(touch owned)`touch owned`\n\"; touch owned #"
 
 
@@ -165,6 +164,15 @@ def test_names_can_never_become_commands(tmp_path: Path) -> None:
     assert shell.evicted() == [HOSTILE]
 
 
+def test_a_script_holds_no_character_that_a_terminal_obeys(tmp_path: Path) -> None:
+    text = eviction_script(plan(COLOURED, node=COLOURED, cordon=(COLOURED,)))
+    assert "\x1b" not in text
+    shell = Shell(tmp_path)
+    shell.run(text, "--run")
+    assert shell.evicted() == [COLOURED]
+    assert ("cordon", COLOURED) in [(call[0], call[-1]) for call in shell.seen()]
+
+
 def test_an_unknown_argument_is_refused(tmp_path: Path) -> None:
     done = Shell(tmp_path).run(eviction_script(plan("w1")), "--force")
     assert done.returncode == 2
@@ -178,7 +186,7 @@ def test_yaml_has_an_eviction_object_for_each_pod() -> None:
 
 
 def test_a_rebalancing_plan_has_a_script_too(tmp_path: Path) -> None:
-    document = solve(load([example_file("zone-outage")]), SolveOptions(rebalance=True))
+    document = planner.load(example="zone-outage").solve(rebalance=True)
     shell = Shell(tmp_path)
     done = shell.run(plan_script(document), "--run")
     assert done.returncode == 0

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from planner import api
-from planner.examples import example_path, fleets
+import planner
+from planner.examples import fleets
 from planner.report.emit import to_json, to_text, to_yaml
 from planner.report.tables import fleet_table
 from planner.report.text.formats import Output
@@ -33,7 +33,7 @@ NAMES = [each.name for each in fleets()]
 
 
 def packaged(name: str) -> FleetDecision:
-    (decision,) = api.fleet(api.load_fleet([str(example_path(name))]))
+    (decision,) = planner.load_fleet(example=name).decide().items
     return decision
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
-from planner.api import load
+import planner
 from planner.documents.inspection import inspect_cluster
-from planner.examples import example_path, examples
+from planner.examples import examples
 from planner.report.emit import to_json, to_text, to_yaml
 from planner.report.tables import inspect_table
 from planner.report.text.formats import Output
@@ -21,13 +21,13 @@ ZONE = "topology.kubernetes.io/zone"
 
 
 def inspection(name: str) -> Inspection:
-    return inspect_cluster(load([str(example_path(name))]))
+    return inspect_cluster(planner.load(example=name).snapshot)
 
 
 def written(tmp_path: Path, *objects: dict[str, Any]) -> Inspection:
     file = tmp_path / "cluster.json"
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
-    return inspect_cluster(load([str(file)]))
+    return inspect_cluster(planner.load(file).snapshot)
 
 
 def node(name: str, labels: dict[str, str], **spec: Any) -> dict[str, Any]:

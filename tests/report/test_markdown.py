@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from planner.api import load
+import planner
 from planner.cli.app import main
-from planner.examples import example_path
 from planner.report.markdown import escape
 from planner.report.markdown.documents import parts_of
 from planner.report.markdown.mermaid import MOST_NODES, cluster_graph, small_enough
@@ -69,7 +68,7 @@ def test_the_text_is_as_agreed(
 def test_the_text_of_a_plan_is_as_agreed(file: str, kind: type[Document]) -> None:
     """Of plans as they once were: which of several equals is found is not agreed."""
     plan = kind.model_validate_json((TESTS / "data" / "plans" / f"{file}.json").read_text())
-    text = markdown_text(parts_of(plan, load([str(example_path("zone-outage"))]), {}))
+    text = markdown_text(parts_of(plan, planner.load(example="zone-outage").snapshot, {}))
     assert text == (SNAPSHOTS / f"markdown-{file}.md").read_text(encoding="utf-8")
 
 

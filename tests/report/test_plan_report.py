@@ -5,12 +5,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from planner.api import load, solve
+import planner
+from planner.cluster import Cluster
+from planner.documents.plan import make_plan
 from planner.examples import example_path, examples
 from planner.report.emit import to_json, to_text, to_yaml
 from planner.report.tables import plan_table
 from planner.report.tables.plan_proof import proof
 from planner.report.text.formats import Output
+from planner.scheduler.profile import default_profile
 from planner.solver.options import SolveOptions
 from planner_models.documents import json_schema
 from planner_models.plan import Objective, Plan
@@ -30,9 +33,13 @@ CASES = {
 }
 
 
+def planned(cluster: Cluster, options: SolveOptions) -> Plan:
+    return make_plan(cluster, options, default_profile())
+
+
 def plan(name: str) -> Plan:
     file, options = CASES[name]
-    return solve(load([file]), options)
+    return planned(planner.load(file).snapshot, options)
 
 
 def table(document: Plan) -> str:
@@ -64,7 +71,7 @@ def test_what_is_proven_does_not_depend_on_which_of_several_equals_is_found(name
 
 @pytest.mark.parametrize("name", [each.name for each in examples()])
 def test_a_plan_fits_80_columns_and_has_no_trailing_spaces(name: str) -> None:
-    document = solve(load([str(example_path(name))]), SolveOptions(rebalance=True))
+    document = planner.load(example=name).solve(rebalance=True)
     for line in table(document).splitlines():
         assert len(line) <= 80
         assert line == line.rstrip()
@@ -117,7 +124,9 @@ def test_markdown_lists_steps() -> None:
 
 def test_many_pods_with_one_reason_are_one_line() -> None:
     waiting = [pod(f"web-{i}", metadata=owned("ReplicaSet", "web")) for i in range(9)]
-    document = solve(cluster_of(node("a", spec={"unschedulable": True}), *waiting))
+    document = planned(
+        cluster_of(node("a", spec={"unschedulable": True}), *waiting), SolveOptions()
+    )
     assert "  ! 9 pods of rs/web  every node is cordoned\n" in table(document)
 
 
@@ -152,7 +161,7 @@ def test_namespaces_are_shown_where_there_are_several() -> None:
         for space in ("one", "two")
         for i in range(2)
     ]
-    document = solve(cluster_of(node("a"), node("b", "b"), *pods), SolveOptions(rebalance=True))
+    document = planned(cluster_of(node("a"), node("b", "b"), *pods), SolveOptions(rebalance=True))
     assert "~ one/one-0" in table(document)
     assert "one/rs/web" in table(document)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from planner.api import load, simulate
+import planner
 from planner.cluster import GONE, Cluster, build_cluster
 from planner.documents.simulation import SimulationOptions, simulation_of
 from planner.examples import example_path, examples
@@ -37,7 +37,11 @@ def grown() -> Cluster:
 
 
 def example(name: str) -> Cluster:
-    return load([str(example_path(name))])
+    return planner.load(example=name).snapshot
+
+
+def simulated(cluster: Cluster) -> Simulation:
+    return simulation_of(cluster)[0]
 
 
 def text(cluster: Cluster, output: Output = Output.TABLE, **options: Any) -> str:
@@ -74,12 +78,12 @@ def test_piped_text_fits_80_columns_and_has_no_trailing_spaces(name: str, output
 
 @pytest.mark.parametrize("name", [each.name for each in examples()])
 def test_the_same_input_gives_the_same_bytes(name: str) -> None:
-    assert to_json(simulate(example(name))) == to_json(simulate(example(name)))
+    assert to_json(simulated(example(name))) == to_json(simulated(example(name)))
 
 
 @pytest.mark.parametrize("name", [each.name for each in examples()])
 def test_the_document_reads_back_as_it_was_written(name: str) -> None:
-    document = simulate(example(name))
+    document = simulated(example(name))
     assert Simulation.model_validate_json(to_json(document)) == document
 
 
@@ -95,7 +99,7 @@ def test_the_document_has_every_verdict_and_score() -> None:
     cluster = cluster_of(
         node("a"), node("b"), node("c", spec={"unschedulable": True}), pod("busy", "b"), pod("p")
     )
-    found = simulate(cluster).pods[0]
+    found = simulated(cluster).pods[0]
     assert (found.pod, found.outcome, found.node) == ("default/p", "scheduled", "a")
     assert found.feasible_nodes == ("a", "b")
     assert found.filters is not None
@@ -111,7 +115,7 @@ def test_the_document_has_every_verdict_and_score() -> None:
 
 def test_all_plugins_that_refuse_a_node_are_named() -> None:
     cordoned = node("a", spec={"unschedulable": True}, status={"allocatable": {"cpu": "100m"}})
-    found = simulate(cluster_of(cordoned, pod("p"))).pods[0]
+    found = simulated(cluster_of(cordoned, pod("p"))).pods[0]
     assert found.failing_plugins == {"a": ("NodeUnschedulable", "NodeResourcesFit")}
 
 

@@ -38,7 +38,7 @@ def _mounting(*claims: str) -> Json:
     return {"volumes": volumes}
 
 
-def _claim(name: str, **spec: Any) -> Json:
+def claim(name: str, **spec: Any) -> Json:
     return {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
@@ -52,29 +52,29 @@ def _claim(name: str, **spec: Any) -> Json:
     }
 
 
-def _volume(claim: str, *, zone: str = "", labels: dict[str, str] | None = None) -> Json:
+def bound_volume(claim_name: str, *, zone: str = "", labels: dict[str, str] | None = None) -> Json:
     in_zone = {"key": ZONE, "operator": "In", "values": [zone]}
     pinned = {"required": {"nodeSelectorTerms": [{"matchExpressions": [in_zone]}]}}
     return {
         "apiVersion": "v1",
         "kind": "PersistentVolume",
-        "metadata": {"name": f"pv-{claim}", "labels": labels or {}},
+        "metadata": {"name": f"pv-{claim_name}", "labels": labels or {}},
         "spec": {
             "capacity": {"storage": "1Gi"},
             "accessModes": ["ReadWriteOnce"],
-            "csi": {"driver": DRIVER, "volumeHandle": claim},
+            "csi": {"driver": DRIVER, "volumeHandle": claim_name},
             **({"nodeAffinity": pinned} if zone else {}),
         },
         "status": {"phase": "Bound"},
     }
 
 
-def _one_volume_per_node() -> Json:
-    driver = {"name": DRIVER, "nodeID": "n1", "allocatable": {"count": 1}}
+def one_volume_per_node(node_name: str) -> Json:
+    driver = {"name": DRIVER, "nodeID": node_name, "allocatable": {"count": 1}}
     return {
         "apiVersion": "storage.k8s.io/v1",
         "kind": "CSINode",
-        "metadata": {"name": "n1"},
+        "metadata": {"name": node_name},
         "spec": {"drivers": [driver]},
     }
 
@@ -116,31 +116,31 @@ EXAMPLES: dict[tuple[str, str], tuple[Json, ...]] = {
     ),
     ("volumes", "VolumeRestrictions"): (
         node("n1"),
-        _claim("data", accessModes=["ReadWriteOncePod"]),
-        _volume("data"),
+        claim("data", accessModes=["ReadWriteOncePod"]),
+        bound_volume("data"),
         _old(spec=_mounting("data")),
         pod("web", spec=_mounting("data")),
     ),
     ("volumes", "NodeVolumeLimits"): (
         node("n1"),
-        _one_volume_per_node(),
-        _claim("data"),
-        _volume("data"),
-        _claim("more"),
-        _volume("more"),
+        one_volume_per_node("n1"),
+        claim("data"),
+        bound_volume("data"),
+        claim("more"),
+        bound_volume("more"),
         _old(spec=_mounting("data")),
         pod("web", spec=_mounting("more")),
     ),
     ("volumes", "VolumeBinding"): (
         node("n1"),
-        _claim("data"),
-        _volume("data", zone="b"),
+        claim("data"),
+        bound_volume("data", zone="b"),
         pod("web", spec=_mounting("data")),
     ),
     ("volumes", "VolumeZone"): (
         node("n1"),
-        _claim("data"),
-        _volume("data", labels={ZONE: "b"}),
+        claim("data"),
+        bound_volume("data", labels={ZONE: "b"}),
         pod("web", spec=_mounting("data")),
     ),
     ("topologySpread", "PodTopologySpread"): (

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from planner.api import load
-from planner.examples import example_path
+import planner
 from planner.solver import lexicographic, search
 from planner.solver.engine import Goal, Outcome, optimise
 from planner.solver.model import Model
@@ -158,7 +157,7 @@ def test_equal_priority_is_not_preempted() -> None:
 
 
 def test_the_same_problem_gives_the_same_counts_twice() -> None:
-    built = load([str(example_path("zone-outage-scaled"))])
+    built = planner.load(example="zone-outage-scaled").snapshot
     options = SolveOptions(rebalance=True, prefer="balance", seed=3)
     first, second = (solve(build_problem(built, options)) for _ in range(2))
     assert (first.counts, first.levels) == (second.counts, second.levels)
@@ -182,7 +181,7 @@ def test_the_next_best_follows_the_best() -> None:
 
 
 def test_active_groups_alone_reach_what_all_groups_reach(monkeypatch: pytest.MonkeyPatch) -> None:
-    built = load([str(example_path("zone-outage"))])
+    built = planner.load(example="zone-outage").snapshot
     posed = build_problem(built, SolveOptions(rebalance=True))
     whole = solve(posed)
     monkeypatch.setattr(search, "SMALL", 0)
@@ -260,21 +259,21 @@ def test_without_time_the_present_state_is_the_answer() -> None:
 
 @pytest.mark.parametrize(("name", "moves"), [("zone-outage", 12), ("zone-outage-scaled", 5)])
 def test_the_outage_ends_without_excess_by_the_fewest_moves(name: str, moves: int) -> None:
-    found = solve(build_problem(load([str(example_path(name))]), SolveOptions(rebalance=True)))
+    found = solve(build_problem(planner.load(example=name).snapshot, SolveOptions(rebalance=True)))
     assert (values(found)["excess"], values(found)["moves"]) == (0, moves)
     assert found.status == "optimal"
     assert not found.unplaced
 
 
 def test_staying_put_leaves_an_excess_of_27_after_the_outage() -> None:
-    built = load([str(example_path("zone-outage"))])
+    built = planner.load(example="zone-outage").snapshot
     found = solve(build_problem(built, SolveOptions(rebalance=True, max_moves=0)))
     assert values(found)["excess"] == 27
 
 
 def test_the_grid_of_racks_and_rows_needs_one_move() -> None:
     found = solve(
-        build_problem(load([str(example_path("rack-row-grid"))]), SolveOptions(rebalance=True))
+        build_problem(planner.load(example="rack-row-grid").snapshot, SolveOptions(rebalance=True))
     )
     assert (values(found)["placed 0"], values(found)["excess"], values(found)["moves"]) == (1, 0, 1)
     assert found.status == "optimal"

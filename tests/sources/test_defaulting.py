@@ -141,3 +141,27 @@ def test_an_unknown_class_is_noticed_once_with_all_its_pods() -> None:
 
 def test_an_empty_scheduler_name_means_the_default_one() -> None:
     assert stored({"schedulerName": ""}).spec.scheduler_name == "default-scheduler"
+
+
+def storage_class(name: str, default: str = "true", created: str = "2026-05-01T12:00:00Z") -> Json:
+    annotations = {"storageclass.kubernetes.io/is-default-class": default}
+    metadata = {"name": name, "annotations": annotations, "creationTimestamp": created}
+    return {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": metadata}
+
+
+def class_of_a_claim(*classes: Json, uid: str = "", **spec: Any) -> str | None:
+    metadata = {"name": "data", "uid": uid}
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata}
+    return inventory_of({**claim, "spec": spec}, *classes).claims[0].storage_class
+
+
+def test_a_new_claim_without_a_class_gets_the_newest_default_one() -> None:
+    old, new = storage_class("a"), storage_class("z", created="2026-06-01T12:00:00Z")
+    assert class_of_a_claim(old, new) == "z"
+    assert class_of_a_claim(old, storage_class("b")) == "a"
+    assert class_of_a_claim(storage_class("a", default="false")) is None
+
+
+def test_a_claim_that_names_a_class_or_is_stored_keeps_what_it_has() -> None:
+    assert class_of_a_claim(storage_class("a"), storageClassName="") == ""
+    assert class_of_a_claim(storage_class("a"), uid="u") is None

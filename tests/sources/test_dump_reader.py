@@ -18,6 +18,7 @@ from planner.sources.dump import Piece
 from planner.sources.dump_reader import PodRows, read_dump, write_blocks
 from planner.sources.errors import SourceError
 from planner.sources.load import load_paths
+from planner.sources.options import ReadOptions
 from tests.objects import node, owned, pod, workload
 
 PADDING = Random(1).randbytes(50_000).hex()
@@ -88,6 +89,14 @@ def test_a_refused_value_is_named_as_ever(tmp_path: Path) -> None:
     assert (caught.value.object, caught.value.field) == ("Pod default/bad", "spec.priority")
 
 
+def test_a_refused_pod_among_many_can_be_left_out(tmp_path: Path) -> None:
+    file = written(tmp_path / "dump.json", pod("bad", spec={"priority": "5"}), pod("good"))
+    found = load_paths([file], options=ReadOptions(skip_invalid=True))
+    names = {each.name for each in found.pods}
+    assert {"web-0", "web-99", "good"} <= names
+    assert "bad" not in names
+
+
 @pytest.mark.parametrize("program", ["false", "no-such-program"])
 def test_without_it_this_process_does_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str
@@ -108,7 +117,7 @@ def test_if_it_dies_the_file_is_read_once_more(
     copy = "import sys; sys.stdout.buffer.write(open(sys.argv[1], 'rb').read())"
     print_part = [sys.executable, "-c", copy, str(part)]
     monkeypatch.setattr(
-        dump_reader, "_start", lambda _: subprocess.Popen(print_part, stdout=subprocess.PIPE)
+        dump_reader, "_start", lambda *_: subprocess.Popen(print_part, stdout=subprocess.PIPE)
     )
     assert everything(file) == alone(file)
 

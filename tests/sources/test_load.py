@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.api import load
+from planner.cluster import build_cluster
 from planner.sources import dump
 from planner.sources.errors import SourceError
 from planner.sources.load import load_documents, load_paths
@@ -102,7 +102,8 @@ def test_files_and_standard_input_become_a_cluster(tmp_path: Path) -> None:
     file = tmp_path / "nodes.json"
     file.write_text(json.dumps(node("n1")))
     stdin = io.BytesIO(json.dumps(pod("web", "n1")).encode())
-    assert load([str(file), "-"], stdin).node_of.tolist() == [0]
+    inventory = load_paths([str(file), "-"], stdin)
+    assert build_cluster(inventory).node_of.tolist() == [0]
 
 
 @pytest.fixture

@@ -138,6 +138,17 @@ CORPUS: list[Json] = [
     ),
     plain("v1", "Service", "web", spec={"selector": {"app": "web"}}),
     plain("v1", "Namespace", "default"),
+    plain(
+        "v1",
+        "LimitRange",
+        "limits",
+        spec={
+            "limits": [
+                {"type": "Container", "default": {"cpu": "1"}, "min": {"cpu": "1m"}},
+                {"type": "Pod", "max": {"memory": "8Ti"}, "maxLimitRequestRatio": {"cpu": "90"}},
+            ]
+        },
+    ),
     plain("scheduling.k8s.io/v1", "PriorityClass", "high", value=5, globalDefault=True),
     plain(
         "policy/v1",

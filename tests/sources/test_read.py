@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.sources.errors import SourceError
+from planner.sources.input_text import KUBECTL
 from planner.sources.read import RawDocument, json_error, read_paths
 
 JSON_VALUES = st.recursive(
@@ -27,7 +28,8 @@ LIST = json.dumps(
 
 
 def read(*paths: Path | str, stdin: bytes = b"") -> list[RawDocument]:
-    return list(read_paths([str(path) for path in paths], io.BytesIO(stdin)))
+    found = read_paths([str(path) for path in paths], io.BytesIO(stdin))
+    return [document for document in found if isinstance(document, RawDocument)]
 
 
 def values(*paths: Path | str, stdin: bytes = b"") -> list[Any]:
@@ -132,8 +134,7 @@ def test_much_space_before_json_changes_nothing() -> None:
 def test_a_missing_file_is_named_with_the_command_that_makes_it(tmp_path: Path) -> None:
     path = tmp_path / "cluster.json"
     assert error_of(path).render() == (
-        f"error: can't read {path}: no such file\n"
-        f"help: kubectl get nodes,pods,deploy,rs,sts,pdb,pv,pvc -A -o json > {path}"
+        f"error: can't read {path}: no such file\nhelp: {KUBECTL} json > {path}"
     )
 
 
@@ -168,11 +169,11 @@ def test_a_directory_without_files_to_read_is_an_error(tmp_path: Path) -> None:
 
 
 def test_permission_denied_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def denied(_: Path) -> bytes:
+    def denied(*_: object) -> bytes:
         raise PermissionError(13, "Permission denied")
 
     path = written(tmp_path / "a.json", "{}")
-    monkeypatch.setattr(Path, "read_bytes", denied)
+    monkeypatch.setattr(Path, "open", denied)
     assert error_of(path).message == f"can't read {path}: permission denied"
 
 

@@ -58,6 +58,7 @@ IN_NODE = (
             f"{IN_SPREAD}.minDomains",
             "minDomains is allowed with whenUnsatisfiable: DoNotSchedule only",
         ),
+        (spread(topologyKey=""), f"{IN_SPREAD}.topologyKey", "topologyKey must not be empty"),
         (spread(minDomains=0), f"{IN_SPREAD}.minDomains", "minDomains is 0; it must be at least 1"),
         (
             spread(matchLabelKeys=["rev"], labelSelector=None),
@@ -91,9 +92,9 @@ IN_NODE = (
         ),
         ({"topologySpreadConstraints": [{}]}, f"{IN_SPREAD}.maxSkew", "the field is required"),
         (
-            node_affinity(key="cores", operator="Gt", values=["many"]),
+            node_affinity(key="cores", operator="Gt", values=["4", "8"]),
             f"{IN_NODE}.values",
-            "must be exactly one integer with operator Gt",
+            "must be exactly one value with operator Gt",
         ),
         (
             anti_affinity(matchLabelKeys=["app"]),

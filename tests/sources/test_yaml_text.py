@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from planner.sources.errors import SourceError
+from planner.sources.positions import yaml_trees
 from planner.sources.yaml_scalars import plain_value
 from planner.sources.yaml_text import MAX_DEPTH, numbered_documents, yaml_documents
 
@@ -333,3 +334,27 @@ def test_mutated_manifests_give_values_or_source_errors(data: st.DataObject) -> 
 def test_truncated_manifests_give_values_or_source_errors() -> None:
     for length in range(len(DEPLOYMENT)):
         only_values_or_source_errors(DEPLOYMENT[:length])
+
+
+ESCAPED = b"""\
+a: 1
+---
+command: ["sh", "-c", "echo \\'hello\\'"]
+---
+c: 3
+"""
+
+
+def test_an_escaped_single_quote_is_a_quote_as_for_go_yaml() -> None:
+    found = [json.loads(document) for document in yaml_documents(ESCAPED, "f")]
+    assert found == [{"a": 1}, {"command": ["sh", "-c", "echo 'hello'"]}, {"c": 3}]
+
+
+def test_any_other_unknown_escape_is_refused_beside_it() -> None:
+    with pytest.raises(SourceError, match="found unknown escape character"):
+        list(yaml_documents(ESCAPED.replace(b"echo", b"\\q"), "f"))
+
+
+def test_positions_are_found_in_a_text_with_escaped_quotes() -> None:
+    (_, tree, _) = yaml_trees(ESCAPED.decode())
+    assert tree.child("command") is not None

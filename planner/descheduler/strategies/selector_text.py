@@ -48,4 +48,7 @@ def _requirement(part: str, text: str) -> NodeSelectorRequirement:
 
 
 def _made(key: str, operator: NodeOperator, values: tuple[str, ...]) -> NodeSelectorRequirement:
-    return NodeSelectorRequirement(key=key, operator=operator, values=values)
+    made = NodeSelectorRequirement(key=key, operator=operator, values=values)
+    if made.unreadable:
+        raise ValueError(f'"{values[0]}" in a label selector is not an integer')
+    return made

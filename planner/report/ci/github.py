@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from planner.report.ci.findings import Finding
 from planner.report.markdown.render import Fold, Part
-from planner.report.text.blocks import Paragraph, Table
+from planner.report.text.blocks import UNSEEN, Paragraph, Table
 from planner.sources.locations import Locations
 from planner.words import count_of
 
@@ -69,8 +69,12 @@ def _command(finding: Finding, locations: Locations) -> str:
 
 
 def _data(text: str) -> str:
-    """As the runner unescapes it; the percent sign first, or it would be escaped twice."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    """As the runner unescapes it; the percent sign first, or it would be escaped twice.
+
+    What its log would obey is shown as unknown characters.
+    """
+    escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return UNSEEN.sub("\ufffd", escaped.replace("\t", " "))
 
 
 def _property(text: str) -> str:

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from planner import __version__
 from planner.report.ci.findings import Finding, Spot
 from planner.report.ci.rules import RULES
 from planner.sources.locations import Locations
+from planner.version import __version__
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -14,11 +14,11 @@ from hashlib import sha256
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from planner import __version__
 from planner.report.html.map_view import Json
 from planner.report.html.view import Names, Page
 from planner.report.text.blocks import visible
 from planner.report.text.files import write_file
+from planner.version import __version__
 
 ROWS = 100
 """So many rows of a table are drawn at once; the filter finds the others, too."""

@@ -18,13 +18,13 @@ Style = Literal["", "bold", "red", "yellow", "green", "cyan", "dim"]
 _BLANKS = re.compile(r"[\t\n\v\f\r]+")
 _COMMAND = re.compile(r":(?=:)|##(?=\[)")
 """A line that begins so is a command to the runner of GitHub Actions, whoever printed it."""
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """Characters that move the cursor, colour the screen or turn the direction of writing around."""
 
 
 def visible(text: str) -> str:
     """One line, without anything that a terminal or a CI's log would act on."""
-    line = _UNSEEN.sub("\ufffd", _BLANKS.sub(" ", text))
+    line = UNSEEN.sub("\ufffd", _BLANKS.sub(" ", text))
     return _COMMAND.sub(lambda found: f"{found[0]} ", line)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from planner.cluster.topology import IntArray
-from planner.solver.interrupts import interruptible
+from planner.interrupts import interruptible
 from planner.solver.packing.exact import Packed, bounded, decide_packing, still_known
 from planner.solver.packing.fullness import one_stays_out
 from planner.solver.packing.homing import homeward, relabelled

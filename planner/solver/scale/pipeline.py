@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from planner.cluster.topology import IntArray
+from planner.interrupts import interruptible
 from planner.solver.bounds import move_bounds, total_bound
-from planner.solver.interrupts import interruptible
 from planner.solver.notes import notes_on
 from planner.solver.objectives import departed
 from planner.solver.problem import Cell, Problem

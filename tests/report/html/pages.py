@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.api import evict, fleet, load, load_fleet, solve
+import planner
 from planner.cluster import Cluster
+from planner.documents.eviction_plan import make_eviction_plan
+from planner.documents.plan import make_plan
 from planner.documents.simulation import simulation_of
-from planner.examples import example_path
+from planner.evictions.suggestion import EvictOptions
 from planner.explain.diagnose import ExplainOptions
 from planner.explain.many import explain_pods
 from planner.report.html.evict_page import evict_page
@@ -22,7 +24,7 @@ from planner_models.plan import Plan
 
 
 def example(name: str) -> Cluster:
-    return load([str(example_path(name))])
+    return planner.load(example=name).snapshot
 
 
 def solved(cluster: Cluster, *, rebalance: bool = True) -> Page:
@@ -30,11 +32,12 @@ def solved(cluster: Cluster, *, rebalance: bool = True) -> Page:
 
 
 def planned(cluster: Cluster, *, rebalance: bool = True) -> Plan:
-    return solve(cluster, SolveOptions(rebalance=rebalance))
+    return make_plan(cluster, SolveOptions(rebalance=rebalance), default_profile())
 
 
 def evicted(cluster: Cluster) -> Page:
-    return evict_page(cluster, evict(cluster))
+    plan = make_eviction_plan(cluster, EvictOptions(), default_profile())
+    return evict_page(cluster, plan)
 
 
 def simulated(cluster: Cluster) -> Page:
@@ -49,5 +52,5 @@ def explained(cluster: Cluster, pods: Sequence[str]) -> Page:
 
 def placed(file: str) -> Page:
     """The page of all placements of a fleet."""
-    inventory = load_fleet([file])
-    return fleet_page(inventory.member_clusters, fleet(inventory))
+    fleet = planner.load_fleet(file)
+    return fleet_page(fleet.members, fleet.decide().items)

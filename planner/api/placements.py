@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 
-from planner.cli.errors import UsageError
+from planner.api.arguments import meant
+from planner.errors import UsageError
 from planner.fleet.fleet import placements
 from planner.sources.errors import SourceError
 from planner.sources.inventory import Inventory
@@ -55,7 +55,8 @@ def _find(every: Sequence[Placement], target: str, namespace: str) -> Placement:
     kind = _KIND_OF.get(word.partition(".")[0].lower()) if slash else Placement
     if kind is None:
         raise UsageError(
-            f'"{target}" names no kind of placement', help="crp/web, or rp/web with -n NAMESPACE"
+            f'"{target}" names no kind of placement',
+            help="crp/web, or rp/web with `namespace=NAMESPACE`",
         )
     for placement in every:
         here = isinstance(placement, ClusterResourcePlacement) or _inside(placement, namespace)
@@ -73,12 +74,9 @@ def _unknown(
             where = placement.namespace
             return SourceError(
                 f"there is no ResourcePlacement {name} in namespace {namespace}",
-                help=f"it is in namespace {where}: -n {where}",
+                help=f"it is in namespace {where}: `namespace={where}`",
             )
     names = [each.name for each in candidates]
-    close = get_close_matches(name, names, n=1)
     what = "placement" if kind is Placement else kind.__name__
     listed = f"there are: {', '.join(names[:6])}" if names else None
-    return SourceError(
-        f"there is no {what} {name}", help=f"did you mean {close[0]}?" if close else listed
-    )
+    return SourceError(f"there is no {what} {name}", help=meant(name, names) or listed)

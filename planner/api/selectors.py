@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from planner.cli.errors import UsageError
+from planner.errors import UsageError
 from planner_models.selectors import LabelOperator, LabelSelector, LabelSelectorRequirement
 
 _SET = re.compile(r"(?P<key>\S+)\s+(?P<operator>in|notin)\s*\((?P<values>[^()]*)\)")
@@ -14,14 +14,17 @@ _COMMA = re.compile(r",(?![^()]*\))")
 """A comma outside of brackets."""
 
 
-def parse_selector(option: str, text: str) -> LabelSelector:
-    """The selector that an option was given; what kubectl would refuse is a usage error."""
+def label_selector(argument: str, given: str | LabelSelector | None) -> LabelSelector | None:
+    """The selector that an argument was given; what kubectl would refuse is a usage error."""
+    if not isinstance(given, str):
+        return given
     try:
-        requirements = tuple(_requirement(part.strip()) for part in _COMMA.split(text))
+        requirements = tuple(_requirement(part.strip()) for part in _COMMA.split(given))
     except ValueError as error:
         raise UsageError(
-            f"{option} {text!r} is not a label selector: {_first_line(error)}",
-            help=f"as kubectl writes them, such as {option} app=web or {option} 'tier in (a,b)'",
+            f"`{argument}` {given!r} is not a label selector: {_first_line(error)}",
+            help=f"as kubectl writes them, such as `{argument}=app=web` or "
+            f"`{argument}='tier in (a,b)'`",
         ) from error
     return LabelSelector(match_expressions=requirements)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from planner.solver.interrupts import interruptible, leave_at_once
+from planner.interrupts import interruptible, leave_at_once
 
 
 @pytest.fixture(autouse=True)

@@ -1,13 +1,15 @@
-"""Pods and workloads as users name them: `web-1`, `pod/web-1`, `deploy/web`."""
+"""Nodes, pods and workloads as users name them: `web-1`, `pod/web-1`, `deploy/web`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 
-from planner.cli.errors import UsageError
+from planner.api.arguments import meant
 from planner.cluster import PENDING, Cluster
+from planner.errors import UsageError
 from planner.sources.errors import SourceError
+from planner.words import count_of
 
 EXAMPLES = "pod/web-1, deploy/web, sts/db"
 
@@ -28,17 +30,55 @@ OTHERS = {
 _KIND_OF = {name: kind for kind, names in (KINDS | OTHERS).items() for name in names}
 
 
+def require_nodes(cluster: Cluster) -> None:
+    """Without nodes there is nothing to say about any pod."""
+    if cluster.nodes:
+        return
+    workloads = {ref for ref in cluster.workloads if ref.kind != "Pod"}
+    kinds = sorted({ref.kind for ref in workloads})
+    read = [
+        count_of(len(cluster.pods), "pod"),
+        *(count_of(sum(ref.kind == kind for ref in workloads), kind) for kind in kinds),
+    ]
+    were = "was" if len(read) == 1 and len(cluster.pods) == 1 else "were"
+    raise SourceError(
+        "the input has no nodes, so nothing can be placed",
+        help=f"{' and '.join(read)} {were} read; add: kubectl get nodes -o json",
+    )
+
+
+def find_node(cluster: Cluster, name: str) -> int:
+    """The node of that name."""
+    index = cluster.node_index.get(name)
+    if index is None:
+        raise SourceError(f"there is no node {name}", help=meant(name, cluster.node_index))
+    return index
+
+
 def find_pods(
-    cluster: Cluster, targets: Sequence[str], namespace: str | None, command: str
+    cluster: Cluster, targets: Iterable[str], namespace: str | None, command: str
 ) -> list[int]:
     """The pods that the targets name, in their order; of a workload those that are pending."""
     found: dict[int, None] = {}
     for target in targets:
-        found.update(dict.fromkeys(_pods_of(cluster, target, namespace or "default", command)))
+        kind, pods = _named(cluster, target, namespace or "default", command)
+        waiting = (pod for pod in pods if kind == "Pod" or cluster.node_of[pod] == PENDING)
+        found.update(dict.fromkeys(waiting))
     return list(found)
 
 
-def _pods_of(cluster: Cluster, target: str, namespace: str, command: str) -> Iterable[int]:
+def find_running(
+    cluster: Cluster, targets: Iterable[str], namespace: str | None, command: str
+) -> frozenset[int]:
+    """The running pods that the targets name, by themselves or as their workloads."""
+    named = (_named(cluster, target, namespace or "default", command) for target in targets)
+    return frozenset(pod for _, pods in named for pod in pods if cluster.node_of[pod] >= 0)
+
+
+def _named(
+    cluster: Cluster, target: str, namespace: str, command: str
+) -> tuple[str, Sequence[int]]:
+    """The kind of the target, and its pods wherever they are."""
     word, slash, name = target.rpartition("/")
     kind = _KIND_OF.get(word.partition(".")[0].lower()) if slash else "Pod"
     if kind is None:
@@ -52,8 +92,8 @@ def _pods_of(cluster: Cluster, target: str, namespace: str, command: str) -> Ite
             help=_service_help(cluster, name, namespace, command) or EXAMPLES,
         )
     if kind == "Pod":
-        return [_pod(cluster, name, namespace)]
-    return _workload(cluster, kind, name, namespace)
+        return kind, [_pod(cluster, name, namespace)]
+    return kind, _workload(cluster, kind, name, namespace)
 
 
 def _service_help(cluster: Cluster, name: str, namespace: str, command: str) -> str | None:
@@ -83,7 +123,7 @@ def _pod(cluster: Cluster, name: str, namespace: str) -> int:
 def _pod_help(cluster: Cluster, name: str, namespace: str) -> str | None:
     for pod in cluster.pods:
         if pod.name == name:
-            return f"it is in namespace {pod.namespace}: -n {pod.namespace}"
+            return f"it is in namespace {pod.namespace}: `namespace={pod.namespace}`"
     names = [pod.name for pod in cluster.pods if pod.namespace == namespace]
     close = get_close_matches(name, names, n=1)
     if not close:
@@ -118,10 +158,10 @@ def _workload(cluster: Cluster, kind: str, name: str, namespace: str) -> list[in
     )
     if not pods and not known:
         names = sorted(set(_workload_names(cluster, kind, namespace)))
-        close = get_close_matches(name, names, n=1)
-        hint = f"did you mean {close[0]}?" if close else None
-        raise SourceError(f"there is no {kind} {name} in namespace {namespace}", help=hint)
-    return [index for index in pods if cluster.node_of[index] == PENDING]
+        raise SourceError(
+            f"there is no {kind} {name} in namespace {namespace}", help=meant(name, names)
+        )
+    return pods
 
 
 def _workload_names(cluster: Cluster, kind: str, namespace: str) -> Iterator[str]:

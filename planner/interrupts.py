@@ -16,8 +16,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
-INTERRUPTED = 130
-"""The exit code, as shells count signals: 128 + 2."""
+from planner.exit_codes import INTERRUPTED
 
 _OVER_THE_LINE = b"\r\x1b[K"
 """The search's progress may stand on the terminal's line."""

@@ -1,0 +1,37 @@
+"""What arguments may be: one of some words, a number that makes sense."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from planner.errors import UsageError
+
+
+def one_of(argument: str, given: str, words: Iterable[str]) -> str:
+    """The word, if it is one that the argument takes."""
+    known = list(words)
+    if given in known:
+        return given
+    raise UsageError(
+        f"`{argument}` is {given!r}, which is none of {', '.join(known)}",
+        help=meant(given, known),
+    )
+
+
+def meant(name: str, known: Iterable[str]) -> str | None:
+    """What was probably meant, as a question."""
+    close = get_close_matches(name, list(known), n=1)
+    return f"did you mean {close[0]}?" if close else None
+
+
+def require_at_least(argument: str, number: float | None, least: int) -> None:
+    """Numbers below make no sense; None is no number at all."""
+    if number is not None and number < least:
+        raise UsageError(f"`{argument}` is {number:g}; it must be at least {least}")
+
+
+def require_time(time_limit: float) -> None:
+    """A search needs some time, and an end."""
+    if not 0 < time_limit < float("inf"):
+        raise UsageError(f"`time_limit` is {time_limit:g}; it must be above 0")

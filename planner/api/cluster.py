@@ -1,0 +1,354 @@
+"""A cluster as a Python program sees it: ask, and get a document that shows itself.
+
+Every method imports what it needs when it is called: whoever only inspects never waits for the
+solver. Pods, workloads and nodes are given by their names, options as keywords.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from planner.api.arguments import one_of, require_at_least, require_time
+from planner.api.names import find_node, find_pods, find_running, require_nodes
+from planner.errors import UsageError
+from planner.report.emit import Origin
+
+if TYPE_CHECKING:
+    from planner.api.diagnosis import Diagnosis
+    from planner.api.eviction_plan import EvictionPlan, Policy
+    from planner.api.inspection import Inspection
+    from planner.api.plan import Plan
+    from planner.api.profiles import Configuration
+    from planner.api.simulation import Simulation
+    from planner.cluster import Cluster as Snapshot
+    from planner.solver.progress import Progress
+    from planner.sources.inventory import Inventory
+    from planner.sources.read import RawDocument
+    from planner_models.node import Node
+    from planner_models.notice import Notice
+    from planner_models.pod import Pod
+    from planner_models.selectors import LabelSelector
+
+PREFERENCES = ("balance", "pack", "none")
+MOVE_COSTS = ("count", "priority")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Cluster:
+    """Nodes, pods and workloads as they were read; `planner.load` makes it.
+
+    `scheduler` is a KubeSchedulerConfiguration or its file wherever it is taken; without it, the
+    one in the input counts, and then kube-scheduler's defaults. `ignored_plugins` are plugins of
+    the configuration to go on without, though planner can't model them.
+    """
+
+    snapshot: Snapshot
+    """What planner's own packages work on."""
+    inventory: Inventory
+    """The objects that were read."""
+    paths: tuple[str, ...] = ()
+    objects: tuple[RawDocument, ...] | None = None
+
+    def __repr__(self) -> str:
+        return repr(self.snapshot)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from html import escape
+
+        snapshot = self.snapshot
+        kinds = sorted({ref.kind for ref in snapshot.workloads})
+        counts = {"nodes": len(snapshot.nodes), "pods": len(snapshot.pods)}
+        counts["pending"] = len(snapshot.pending)
+        for kind in kinds:
+            counts[kind] = len({ref for ref in snapshot.workloads if ref.kind == kind})
+        cells = "".join(f"<th>{escape(name)}</th>" for name in counts)
+        numbers = "".join(f"<td>{number:,}</td>" for number in counts.values())
+        return f"<table><tr>{cells}</tr><tr>{numbers}</tr></table>"
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The nodes by name, as Kubernetes objects."""
+        return self.snapshot.nodes
+
+    @property
+    def pods(self) -> tuple[Pod, ...]:
+        """The pods, as Kubernetes objects; those that have finished are left out."""
+        return self.snapshot.pods
+
+    @property
+    def pending(self) -> tuple[Pod, ...]:
+        """The pods without a node."""
+        return tuple(self.snapshot.pods[index] for index in self.snapshot.pending.tolist())
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What was odd in the input."""
+        return self.snapshot.notices
+
+    def inspect(self) -> Inspection:
+        """What is in the cluster, and which workloads are uneven."""
+        from planner.api.inspection import Inspection
+        from planner.documents.inspection import inspect_cluster
+
+        return Inspection.of(inspect_cluster(self.snapshot), self._origin("inspect"))
+
+    def simulate(  # noqa: PLR0913 - options are keywords
+        self,
+        *targets: str,
+        namespace: str | None = None,
+        seed: int = 0,
+        preempt: bool = False,
+        sampling: bool = False,
+        node: str | None = None,
+        details: bool = True,
+        all_ties: bool = False,
+        scheduler: Configuration = None,
+        ignored_plugins: Sequence[str] = (),
+    ) -> Simulation:
+        """What kube-scheduler does with the pending pods, or with those of the targets.
+
+        Seed 0 takes the first of tied nodes by name, any other draws one. `preempt` carries
+        preemption out, `sampling` looks at a part of the nodes. `details` has every verdict and
+        score, only those of `node` if one is named; `all_ties` names every node that would do.
+        """
+        from planner.api.profiles import profiles_of
+        from planner.api.simulation import Simulation
+        from planner.documents.simulation import SimulationOptions, simulation_of
+
+        require_nodes(self.snapshot)
+        profiles = profiles_of(self.inventory, scheduler, ignored_plugins)
+        pods = find_pods(self.snapshot, targets, namespace, "simulate") if targets else None
+        options = SimulationOptions(
+            seed=seed,
+            preempt=preempt,
+            sampling=sampling,
+            details=details,
+            all_ties=all_ties,
+            node=None if node is None else find_node(self.snapshot, node),
+        )
+        document, final = simulation_of(self.snapshot, profiles, options, pods)
+        found = Simulation.of(document, self._origin("simulate"))
+        found._after = replace(self, snapshot=final)
+        return found
+
+    def explain(  # noqa: PLR0913 - options are keywords
+        self,
+        target: str,
+        *more: str,
+        namespace: str | None = None,
+        allow_bare_pods: bool = False,
+        costs: Mapping[str, int] | None = None,
+        states: int | None = None,
+        cells: int | None = None,
+        scheduler: Configuration = None,
+        ignored_plugins: Sequence[str] = (),
+    ) -> Diagnosis:
+        """Why pods can't run, and the cheapest changes that let them.
+
+        A target is `web-1`, `pod/web-1` or `deploy/web`; several are judged together. `costs` says
+        what kinds of change cost (`{"addNode": 5}`). `states` and `cells` limit the search for
+        evictions that make room.
+        """
+        from planner.api.diagnosis import Diagnosis, explain_options
+        from planner.api.profiles import filtering_profiles, scheduler_of
+        from planner.explain.many import explain_pods
+
+        options = explain_options(allow_bare_pods, costs, states, cells)
+        require_nodes(self.snapshot)
+        profiles = filtering_profiles(self.inventory, scheduler, ignored_plugins)
+        pods = find_pods(self.snapshot, (target, *more), namespace, "explain")
+        profile = scheduler_of(self.snapshot, pods, profiles)
+        found = explain_pods(self.snapshot, pods, profile, options)
+        return Diagnosis.of(found, self._origin("explain"))
+
+    def explain_pending(
+        self,
+        *,
+        brief: bool = False,
+        allow_bare_pods: bool = False,
+        costs: Mapping[str, int] | None = None,
+        states: int | None = None,
+        cells: int | None = None,
+        scheduler: Configuration = None,
+        ignored_plugins: Sequence[str] = (),
+    ) -> Diagnosis:
+        """The same for every workload with pending pods, the worst first, as `parts`.
+
+        `brief` finds only what a row of a table shows.
+        """
+        from planner.api.diagnosis import Diagnosis, explain_options
+        from planner.api.profiles import filtering_profiles
+        from planner.explain.many import explain_workloads
+
+        options = explain_options(allow_bare_pods, costs, states, cells)
+        require_nodes(self.snapshot)
+        profiles = filtering_profiles(self.inventory, scheduler, ignored_plugins)
+        pods = self.snapshot.pending.tolist()
+        found = explain_workloads(self.snapshot, pods, profiles[0], replace(options, brief=brief))
+        return Diagnosis.of(found, self._origin("explain"))
+
+    def solve(  # noqa: PLR0913 - options are keywords
+        self,
+        *,
+        rebalance: bool = False,
+        relax: bool = False,
+        preempt: bool = False,
+        prefer: Literal["balance", "pack", "none"] = "none",
+        max_moves: int | None = None,
+        move_cost: Literal["count", "priority"] = "count",
+        movable: str | LabelSelector | None = None,
+        immovable: str | LabelSelector | None = None,
+        spared: Iterable[str] = (),
+        namespace: str | None = None,
+        allow_bare_pods: bool = False,
+        allow_local_storage: bool = False,
+        max_unavailable: int | None = None,
+        surge: bool = False,
+        hops: bool = True,
+        time_limit: float = 60.0,
+        seed: int = 0,
+        workers: int = 1,
+        scheduler: Configuration = None,
+        ignored_plugins: Sequence[str] = (),
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Plan:
+        """Where pods should go, all rules taken together, and in which steps.
+
+        With `rebalance` running pods may move, as few as possible: those that the selector
+        `movable` matches and `immovable` doesn't, and none of the pods and workloads that `spared`
+        names in the namespace. `relax` breaks the least, `preempt` lets lower priorities give way.
+        Without `hops` no pod runs on a temporary node. `progress` is told how far the search is.
+        """
+        from planner.api.plan import Plan
+        from planner.api.profiles import default_scheduler
+        from planner.api.selectors import label_selector
+        from planner.cluster.movability import MovePolicy
+        from planner.documents.plan import make_plan
+        from planner.solver.options import SolveOptions
+
+        require_time(time_limit)
+        for name, number, least in (
+            ("max_moves", max_moves, 0),
+            ("max_unavailable", max_unavailable, 1),
+            ("workers", workers, 1),
+            ("seed", seed, 0),
+        ):
+            require_at_least(name, number, least)
+        if max_moves is not None and not rebalance:
+            raise UsageError(
+                "`max_moves` limits what `rebalance` may move",
+                help="without `rebalance` running pods stay; leave `max_moves` out",
+            )
+        one_of("prefer", prefer, PREFERENCES)
+        one_of("move_cost", move_cost, MOVE_COSTS)
+        options = SolveOptions(
+            rebalance=rebalance,
+            relax=relax,
+            preempt=preempt,
+            prefer=prefer,
+            max_moves=max_moves,
+            move_cost=move_cost,
+            policy=MovePolicy(bare_pods=allow_bare_pods, local_storage=allow_local_storage),
+            movable=label_selector("movable", movable),
+            immovable=label_selector("immovable", immovable),
+            spared=find_running(self.snapshot, spared, namespace, "solve"),
+            max_unavailable=max_unavailable,
+            surge=surge,
+            hops=hops,
+            time_limit=time_limit,
+            seed=seed,
+            workers=workers,
+        )
+        require_nodes(self.snapshot)
+        profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
+        found = make_plan(self.snapshot, options, profile, progress)
+        return Plan.of(found, self._origin("solve"))
+
+    def evict(  # noqa: PLR0913 - options are keywords
+        self,
+        *,
+        goals: Iterable[str] = ("spread",),
+        seeds: int | None = None,
+        max_evictions: int | None = None,
+        max_evictions_per_node: int | None = None,
+        max_evictions_per_namespace: int | None = None,
+        max_unavailable: int | None = None,
+        allow_bare_pods: bool = False,
+        allow_local_storage: bool = False,
+        priority_threshold: int | str | None = None,
+        policy: Policy = None,
+        like_descheduler: bool = False,
+        time_limit: float = 60.0,
+        scheduler: Configuration = None,
+        ignored_plugins: Sequence[str] = (),
+        progress: Callable[[Progress], None] | None = None,
+    ) -> EvictionPlan:
+        """The fewest evictions after which kube-scheduler itself repairs what is broken.
+
+        Goals are `spread`, `soft`, `utilization`, `consolidate`, and names of nodes to empty.
+        `priority_threshold`, a number or a PriorityClass, leaves the pods from there on alone.
+        `policy` is a DeschedulerPolicy or its file, to compare with; `like_descheduler` answers
+        with what the descheduler would do, round after round.
+        """
+        from planner.api.eviction_plan import EvictionPlan, goals_of, policy_of, priority_of
+        from planner.api.profiles import default_scheduler
+        from planner.cluster.movability import MovePolicy
+        from planner.descheduler.strategies.limits import Limits
+        from planner.documents.eviction_plan import make_eviction_plan
+        from planner.documents.like_descheduler import descheduler_plan
+        from planner.evictions.protection import Protection
+        from planner.evictions.suggest import find_evictions
+        from planner.evictions.suggestion import EvictOptions
+
+        require_time(time_limit)
+        for name, number, least in (
+            ("seeds", seeds, 1),
+            ("max_evictions", max_evictions, 0),
+            ("max_evictions_per_node", max_evictions_per_node, 0),
+            ("max_evictions_per_namespace", max_evictions_per_namespace, 0),
+            ("max_unavailable", max_unavailable, 1),
+        ):
+            require_at_least(name, number, least)
+        require_nodes(self.snapshot)
+        profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
+        named, nodes = goals_of(self.snapshot, goals)
+        movable = MovePolicy(bare_pods=allow_bare_pods, local_storage=allow_local_storage)
+        options = EvictOptions(
+            goals=named,
+            nodes=nodes,
+            protection=Protection(movable, priority_of(self.snapshot, priority_threshold)),
+            limits=Limits(max_evictions, max_evictions_per_node, max_evictions_per_namespace),
+            seeds=seeds,
+            max_unavailable=max_unavailable,
+            time_limit=time_limit,
+        )
+        rules = policy_of(self.inventory, policy)
+        if like_descheduler:
+            ours = find_evictions(self.snapshot, options, profile, progress)
+            usual = "usual policy" if rules is None else "policy"
+            file = os.fspath(policy) if isinstance(policy, str | os.PathLike) else usual
+            document = descheduler_plan(self.snapshot, rules, file, ours)
+        else:
+            policies = () if rules is None else (rules,)
+            document = make_eviction_plan(
+                self.snapshot, options, profile, policies=policies, progress=progress
+            )
+        return EvictionPlan.of(document, self._origin("evict"))
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """The objects as they were read, with pods where they are now, as JSON for kubectl."""
+        from planner.report.cluster_file import write_cluster
+
+        if self.objects is None:
+            raise UsageError(
+                "the objects of this cluster were not kept",
+                help="load it with `keep_objects=True`",
+            )
+        write_cluster(os.fspath(path), self.objects, self.snapshot)
+
+    def _origin(self, command: str) -> Origin:
+        return Origin(f"planner {command}", self.paths, self.snapshot)

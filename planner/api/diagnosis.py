@@ -1,0 +1,82 @@
+"""What `Cluster.explain` answers, and what changes cost there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from planner.api.answers import Answer
+from planner.api.arguments import meant, require_at_least
+from planner.errors import UsageError
+from planner_models import diagnosis
+from planner_models.base import Document
+
+if TYPE_CHECKING:
+    from planner.explain.diagnose import ExplainOptions
+    from planner.report.emit import Texts
+    from planner.report.html.view import Page
+
+MOST_COST = 1_000_000
+
+
+class Diagnosis(diagnosis.Diagnosis, Answer):
+    """Why pods can't run; `to_dataframe` has a row for each workload that was judged."""
+
+    _columns: ClassVar[tuple[str, ...]] = (
+        *("workloads", "targets", "verdict", "headline", "short", "remedy", "message"),
+    )
+
+    def _texts(self) -> Texts[Any]:
+        from planner.report.tables import explain_table
+
+        return explain_table
+
+    def _page(self) -> Page:
+        from planner.report.html.explain_page import explain_page
+
+        return explain_page(self._snapshot, self)
+
+    def _rows(self) -> Sequence[Document]:
+        return self.parts or (self,)
+
+    def _short(self) -> str:
+        return f"{self.verdict}, {self.headline}"
+
+
+def costs_of(given: Mapping[str, int]) -> dict[diagnosis.RepairKind, int]:
+    """The documented costs with the caller's own put in."""
+    from planner.explain.repairs import COSTS
+
+    costs: dict[diagnosis.RepairKind, int] = dict(COSTS)
+    for name, cost in given.items():
+        kind = next((each for each in costs if each == name), None)
+        if kind is None:
+            raise UsageError(
+                f'`costs={name}={cost}`: there is no kind of change "{name}"',
+                help=meant(name, costs) or f"kinds: {', '.join(sorted(costs))}",
+            )
+        if not 0 <= cost <= MOST_COST:
+            raise UsageError(
+                f"`costs={name}=N`: N is a whole number from 0 to {MOST_COST}",
+                help=f"such as `costs={name}={costs[kind]}`, which is the default",
+            )
+        costs[kind] = cost
+    return costs
+
+
+def explain_options(
+    allow_bare_pods: bool, costs: Mapping[str, int] | None, states: int | None, cells: int | None
+) -> ExplainOptions:
+    """The limits and costs of an explanation."""
+    from planner.cluster.movability import MovePolicy
+    from planner.explain.diagnose import ExplainOptions
+    from planner.explain.room.rearrange import MOST_CELLS, STATES, Limits
+
+    require_at_least("states", states, 1)
+    require_at_least("cells", cells, 1)
+    limits = Limits(
+        states=STATES if states is None else states,
+        cells=MOST_CELLS if cells is None else cells,
+        policy=MovePolicy(bare_pods=allow_bare_pods),
+    )
+    return ExplainOptions(limits, costs_of(costs or {}))

@@ -1,0 +1,158 @@
+"""From what a user has, paths or open files, to a Cluster or a Fleet."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
+
+from planner.errors import UsageError
+
+if TYPE_CHECKING:
+    from planner.api.cluster import Cluster
+    from planner.api.fleet import Fleet
+    from planner.sources.inventory import Inventory
+    from planner.sources.options import ReadOptions
+    from planner.sources.read import Document, RawDocument
+
+Source: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
+"""A file, a directory, `-` for standard input, or an open file."""
+
+
+def load(
+    source: Source | Iterable[Source] = (),
+    *,
+    example: str | None = None,
+    keep_objects: bool = False,
+    skip_invalid: bool = False,
+    max_input: int | str | None = None,
+) -> Cluster:
+    """The cluster in files, directories or open files, in the order given.
+
+    YAML with several documents, JSON, Lists and gzip, as `kubectl get -o` writes them. `example`
+    names a cluster that ships with planner. `keep_objects` keeps the objects as they came, so that
+    `Cluster.write` can write them again. `skip_invalid` goes on without objects that can't be used;
+    a notice names them. `max_input` bounds the text of one file, in bytes or as `"2Gi"`.
+    """
+    from planner.api.cluster import Cluster
+    from planner.cluster import build_cluster
+
+    options = _options(skip_invalid, max_input)
+    read = _read(source, example, options, keep_objects=keep_objects)
+    return Cluster(build_cluster(read.inventory), read.inventory, read.paths, read.objects)
+
+
+def load_fleet(
+    source: Source | Iterable[Source] = (),
+    *,
+    example: str | None = None,
+    skip_invalid: bool = False,
+    max_input: int | str | None = None,
+) -> Fleet:
+    """Member clusters, placements and bindings, from the same kinds of sources."""
+    from planner.api.fleet import Fleet
+
+    read = _read(source, example, _options(skip_invalid, max_input))
+    return Fleet(read.inventory, read.paths)
+
+
+def _options(skip_invalid: bool, max_input: int | str | None) -> ReadOptions:
+    from planner.sources.options import MAX_INPUT, ReadOptions
+
+    return ReadOptions(MAX_INPUT if max_input is None else _size(max_input), skip_invalid)
+
+
+def _size(given: int | str) -> int:
+    """Whole bytes of a quantity."""
+    from planner_models.quantity import parse_quantity, whole_value
+
+    try:
+        size = whole_value(parse_quantity(str(given)))
+    except ValueError:
+        size = 0
+    if size < 1:
+        raise UsageError(
+            f"`max_input` is {given!r}; it must be a number of bytes above 0",
+            help="such as 16Gi, which is the default, 500M or 2e9",
+        )
+    return size
+
+
+@dataclass(frozen=True)
+class _Read:
+    inventory: Inventory
+    paths: tuple[str, ...]
+    """The files that the user named, in which errors and findings have their lines."""
+    objects: tuple[RawDocument, ...] | None
+
+
+def _read(
+    source: Source | Iterable[Source],
+    example: str | None,
+    options: ReadOptions,
+    *,
+    keep_objects: bool = False,
+) -> _Read:
+    from planner.sources.example import example_file
+    from planner.sources.load import load_documents, load_paths
+    from planner.sources.read import RawDocument
+
+    given = list(_sources(source))
+    named = tuple(each for each in given if isinstance(each, str))
+    if example is not None:
+        given.append(example_file(example))
+    if not given:
+        raise UsageError(
+            "there is nothing to load", help="give a path, an open file, or `example=NAME`"
+        )
+    paths = [each for each in given if isinstance(each, str)]
+    if len(paths) == len(given) and not keep_objects:
+        return _Read(load_paths(paths, options=options), named, None)
+    objects = tuple(_documents(given, options))
+    inventory = load_documents(objects, options)
+    kept = tuple(each for each in objects if isinstance(each, RawDocument))
+    return _Read(inventory, named, kept if keep_objects else None)
+
+
+def _sources(source: Source | Iterable[Source]) -> Iterator[str | IO[Any]]:
+    """Paths as text; whatever has a `read` is an open file."""
+    if isinstance(source, str | os.PathLike):
+        yield os.fspath(source)
+    elif hasattr(source, "read"):
+        yield cast("IO[Any]", source)
+    elif isinstance(source, Iterable):
+        for each in source:
+            yield from _sources(each)
+    else:
+        raise UsageError(
+            f"can't load {type(source).__name__} objects", help="give a path or an open file"
+        )
+
+
+def _documents(sources: Iterable[str | IO[Any]], options: ReadOptions) -> Iterator[Document]:
+    from planner.sources.input_text import read_text
+    from planner.sources.read import documents_in, read_paths
+
+    for each in sources:
+        if isinstance(each, str):
+            yield from read_paths([each], sys.stdin.buffer, options)
+        else:
+            name, data = _content(each)
+            text = read_text(name, io.BytesIO(data), options.max_input)
+            yield from documents_in(name, text, options)
+
+
+def _content(file: IO[Any]) -> tuple[str, bytes]:
+    """The name of an open file, as messages tell it, and what is left to read in it."""
+    name = getattr(file, "name", None)
+    shown = name if isinstance(name, str) else "<open file>"
+    try:
+        data = file.read()
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"{shown} is not {error.encoding} text", help="open it in binary mode"
+        ) from error
+    return shown, data.encode() if isinstance(data, str) else data
