@@ -221,6 +221,8 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     """(type, status, reason) of each condition; shared, for nearly all pods have the same ones."""
     condition_times: str = ""
     """Their lastTransitionTimes, joined by commas: half a million in a large dump, seldom asked."""
+    scheduler_message: str = ""
+    """What kube-scheduler says of this pod in its condition PodScheduled: why no node takes it."""
     synthesised: bool = False
 
     @property

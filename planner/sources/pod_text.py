@@ -54,6 +54,7 @@ class MetadataText(msgspec.Struct, rename="camel", gc=False):
     labels: Raw = NOTHING
     annotations: Annotations | None = None
     owner_references: Raw = NOTHING
+    generation: int | None = None
     creation_timestamp: Timestamp | None = None
     deletion_timestamp: Timestamp | None = None
 
@@ -157,6 +158,8 @@ class ConditionText(msgspec.Struct, rename="camel", gc=False):
     status: str | None = None
     reason: str | None = None
     last_transition_time: str | None = None
+    message: str | None = None
+    observed_generation: int | None = None
 
 
 class ReasonText(msgspec.Struct, rename="camel", gc=False):

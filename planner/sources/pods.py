@@ -156,6 +156,7 @@ class PodDecoder:
             container_states=self._states(row.states),
             condition_kinds=self._conditions(row.conditions),
             condition_times=row.condition_times,
+            scheduler_message=row.scheduler_message,
         )
 
     def template(self, text: TemplateText) -> PodTemplate:
