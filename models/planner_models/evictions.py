@@ -8,7 +8,7 @@ from pydantic import Field
 
 from planner_models.base import Document
 from planner_models.notice import Notice
-from planner_models.plan import PlanViolation, Stop
+from planner_models.plan import PlanViolation, ReadyPods, Stop, WorkloadChange
 
 Way = Literal["planner", "descheduler"]
 RoundsEnd = Literal["settled", "loop", "limit"]
@@ -64,8 +64,9 @@ class EvictionWave(Document):
 
     `cordon` are nodes that take no pods until the wave is over, `drain` those that stay cordoned.
     With `hold` the cordons are lifted only when the next wave has set its own.
-    The wave is over when the workloads of `waitFor` are ready again; `pending` pods may be left
-    waiting until a later wave makes room. `landings` are all pods that are elsewhere after it.
+    The wave is over when as many pods as `ready` says are ready again (of the workloads of
+    `waitFor`); `pending` pods may be left waiting until a later wave makes room. `landings` are all
+    pods that are elsewhere after it.
     """
 
     number: int
@@ -74,6 +75,7 @@ class EvictionWave(Document):
     drain: tuple[str, ...] = ()
     hold: bool = False
     wait_for: tuple[str, ...] = ()
+    ready: tuple[ReadyPods, ...] = ()
     pending: int = 0
     landings: tuple[EvictionLanding, ...] = ()
 
@@ -182,6 +184,8 @@ class EvictionPlan(Document):
     convergence: Convergence
     before: Situation
     after: Situation
+    workloads: tuple[WorkloadChange, ...] = ()
+    """Those that lose pods on the way, with their counts per domain before and after."""
     protected: tuple[ProtectedPod, ...] = ()
     left_alone: tuple[ProtectedCount, ...] = ()
     baselines: tuple[Baseline, ...] = ()

@@ -114,14 +114,29 @@ class DownAtOnce(Document):
     pods: int
 
 
+class ReadyPods(Document):
+    """How many pods of a controller (`ReplicaSet/web-5f787f47bf`) are ready once a wave is over.
+
+    The next wave waits for these: the controller's pods that were ready to begin with or have
+    found a node since, without those that the plan leaves waiting for a later wave.
+    """
+
+    namespace: str
+    workload: str
+    controller: str
+    pods: int
+
+
 class Wave(Document):
     """Steps that may be under way at the same time, in an order in which each of them is legal.
 
-    `waitsFor` are workloads that have to be ready again before the wave begins.
+    `waitsFor` are workloads that have to be ready again before the wave begins, `ready` the pods
+    that are ready once it is over.
     """
 
     steps: tuple[Step, ...]
     waits_for: tuple[str, ...] = ()
+    ready: tuple[ReadyPods, ...] = ()
     unbudgeted: tuple[DownAtOnce, ...] = ()
 
 
@@ -176,10 +191,12 @@ class WorkloadChange(Document):
     `maxSkew` is that of its hard constraint over these domains, where that counts these very pods
     and something moves.
     `budget` is how many of its pods the tightest PodDisruptionBudget lets be down at once now.
+    `controllers` own the pods that are counted, where something moves (`ReplicaSet/web-5f787`).
     """
 
     workload: str
     namespace: str
+    controllers: tuple[str, ...] = ()
     topology_key: str | None = None
     max_skew: int | None = None
     domains: tuple[str, ...] = ()

@@ -49,6 +49,5 @@ class Inspection(inspection.Inspection, Answer):
         return self.workloads
 
     def _short(self) -> str:
-        return f"{self.nodes.total} nodes, {self.pods.running} pods running, excess " + str(
-            self.spread.excess
-        )
+        counts = f"{self.nodes.total} nodes, {self.pods.running} pods running"
+        return f"{counts}, {self.spread.excess} over the limit"

@@ -5,21 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from planner.cluster import PENDING, Cluster
-from planner.descheduler.rounds import DeschedulerRounds, Round, run_rounds
+from planner.cluster import Cluster
+from planner.descheduler.rounds import DeschedulerRounds, run_rounds
 from planner.scheduler.profile import Profile
 from planner.solver.search import Progress, Report, silent
 from planner_models.descheduler_policy import DeschedulerPolicy
-from planner_models.evictions import (
-    Baseline,
-    DeschedulerEviction,
-    DeschedulerRound,
-    LikeDescheduler,
-)
 
 SPREAD = "RemovePodsViolatingTopologySpreadConstraint"
 
@@ -53,6 +45,14 @@ COMPARED = 100_000_000
 LOW_UTILIZATION = "LowNodeUtilization (20/50)"
 
 
+class BaselineRun(NamedTuple):
+    """What a strategy or a policy is for, and how its rounds went."""
+
+    strategy: str
+    aim: str
+    rounds: DeschedulerRounds
+
+
 def default_policy(*strategies: str) -> DeschedulerPolicy:
     """A policy of these strategies with the arguments that the descheduler's documents show."""
     points: dict[str, list[str]] = {"deschedule": [], "balance": []}
@@ -77,7 +77,7 @@ def baselines(
     profile: Profile,
     policies: Sequence[DeschedulerPolicy] = (),
     report: Report = silent,
-) -> Iterator[Baseline]:
+) -> Iterator[BaselineRun]:
     """Each strategy that finds something to do, the spread strategy in any case; then policies.
 
     On a very large cluster it is the only one: the rounds of all would take longer than the plan.
@@ -89,56 +89,11 @@ def baselines(
         rounds = run_rounds(cluster, default_policy(name), (profile,))
         if rounds.rounds or name == SPREAD:
             shown = LOW_UTILIZATION if name == "LowNodeUtilization" else name
-            yield baseline(shown, aim, rounds)
+            yield BaselineRun(shown, aim, rounds)
     for policy in policies:
-        yield baseline("policy", "as the policy says", run_rounds(cluster, policy, (profile,)))
+        yield BaselineRun("policy", "as the policy says", run_rounds(cluster, policy, (profile,)))
 
 
 def too_large(cluster: Cluster) -> bool:
     """Whether only the strategy for spread is compared."""
     return len(cluster.nodes) * len(cluster.pods) > COMPARED
-
-
-def baseline(strategy: str, aim: str, rounds: DeschedulerRounds) -> Baseline:
-    """A row of the comparison."""
-    return Baseline(
-        strategy=strategy,
-        aim=aim,
-        evictions=rounds.evictions,
-        rounds=len(rounds.rounds),
-        loops=rounds.loops,
-        loop=None if rounds.loop is None else rounds.loop.name,
-        violations_after=rounds.violations_left,
-        pending_after=int(np.count_nonzero(rounds.final.node_of == PENDING)),
-        refused=len(rounds.rounds[0].refusals) if rounds.rounds else 0,
-    )
-
-
-def like_descheduler(policy: str, rounds: DeschedulerRounds) -> LikeDescheduler:
-    """The rounds, one by one."""
-    return LikeDescheduler(
-        policy=policy,
-        end=rounds.end,
-        loop=None if rounds.loop is None else rounds.loop.name,
-        rounds=tuple(_round(each) for each in rounds.rounds),
-    )
-
-
-def _round(each: Round) -> DeschedulerRound:
-    return DeschedulerRound(
-        number=each.number,
-        evictions=tuple(
-            DeschedulerEviction(
-                pod=landing.pod,
-                workload=landing.workload,
-                strategy=landing.strategy,
-                reason=landing.reason,
-                from_=landing.source,
-                target=landing.target,
-                comes_back=landing.comes_back,
-            )
-            for landing in each.landings
-        ),
-        refused=len(each.refusals),
-        waiting=each.waiting,
-    )

@@ -12,7 +12,13 @@ from dataclasses import dataclass
 from planner.cluster import Cluster
 from planner.descheduler.strategies import STRATEGIES
 from planner.descheduler.strategies.default_evictor import DefaultEvictor, ready_nodes
-from planner.descheduler.strategies.framework import Eviction, EvictionApi, Evictor, Refusal, View
+from planner.descheduler.strategies.framework import (
+    Eviction,
+    EvictionApi,
+    Evictor,
+    RefusedEviction,
+    View,
+)
 from planner.descheduler.strategies.limits import EvictionCount, Limits
 from planner.descheduler.strategies.node_fit import NodeFit
 from planner.disruption.eviction_api import BudgetedEvictions
@@ -27,7 +33,7 @@ class PolicyRun:
     """The evictions in order, each pod once, and what budgets refused."""
 
     evictions: tuple[Eviction, ...] = ()
-    refusals: tuple[Refusal, ...] = ()
+    refusals: tuple[RefusedEviction, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,7 +85,7 @@ def run_policy(
     count = EvictionCount(Limits.of(policy))
     api = api or BudgetedEvictions(cluster)
     evictions: dict[Pod, Eviction] = {}
-    refusals: dict[Pod, Refusal] = {}
+    refusals: dict[Pod, RefusedEviction] = {}
     for strategy in strategies(policy):
         seen = View(cluster, view.nodes, view.now, frozenset(evictions), seed)
         record = run_strategy(strategy, seen, count, api)

@@ -1,8 +1,8 @@
 """What the descheduler would do round after round, with kube-scheduler placing the replacements.
 
-Evicted pods of a controller come back as pending pods, others are gone. Time stands still: a pod
-that comes back is new and has no past, and nothing grows older between rounds. The rounds end when
-nothing is evicted any more, or when the cluster is as it was before: then it goes on in circles.
+Evicted pods of a controller come back as pending pods, others are gone. No time passes: a pod that
+comes back is new, and none grows older between rounds. The rounds end when nothing is evicted any
+more, or when the cluster is as it was before some round: then it would go on in circles.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from planner.cluster import GONE, PENDING, Cluster
 from planner.descheduler.policy import PolicyRun, latest, run_policy
-from planner.descheduler.strategies.framework import Refusal
+from planner.descheduler.strategies.framework import RefusedEviction
 from planner.disruption.eviction_api import BudgetedEvictions
 from planner.replay.violations import Violation, total, violations
 from planner.scheduler.profile import Profile, default_profile
@@ -32,7 +32,7 @@ End = Literal["settled", "loop", "limit"]
 
 
 @dataclass(frozen=True)
-class Landing:
+class EvictedPod:
     """An eviction, and where the replacement went: no node if it waits, or if none comes."""
 
     pod: str
@@ -49,14 +49,14 @@ class Round:
     """One run of the descheduler and what the scheduler made of it; `waiting` pods have no node."""
 
     number: int
-    landings: tuple[Landing, ...]
-    refusals: tuple[Refusal, ...]
+    evicted: tuple[EvictedPod, ...]
+    refusals: tuple[RefusedEviction, ...]
     waiting: tuple[str, ...]
 
     @property
     def evictions(self) -> int:
         """How many pods were evicted."""
-        return len(self.landings)
+        return len(self.evicted)
 
 
 @dataclass(frozen=True)
@@ -66,16 +66,6 @@ class Loop:
     first: int
     last: int
     workloads: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """The loop in a sentence."""
-        rounds = (
-            f"round {self.first} leaves"
-            if self.first == self.last
-            else f"rounds {self.first} to {self.last} leave"
-        )
-        return f"{rounds} the cluster as it was: {', '.join(self.workloads)} in circles"
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +121,7 @@ def run_rounds(
         cluster, done = simulation.replace_pods(cluster, evicted, number, drawn)
         rounds.append(done)
         fresh |= {
-            cluster.pod_index[each.pod] for each in done.landings if each.pod in cluster.pod_index
+            cluster.pod_index[each.pod] for each in done.evicted if each.pod in cluster.pod_index
         }
         before = seen.setdefault(simulation.state(cluster, fresh), number)
         if before < number:
@@ -142,7 +132,7 @@ def run_rounds(
 
 
 def _loop(rounds: Sequence[Round]) -> Loop:
-    workloads = sorted({landing.workload for each in rounds for landing in each.landings})
+    workloads = sorted({pod.workload for each in rounds for pod in each.evicted})
     return Loop(rounds[0].number, rounds[-1].number, tuple(workloads))
 
 
@@ -186,8 +176,8 @@ class _Simulation:
         nodes: Mapping[str, str | None],
         after: Cluster,
     ) -> Round:
-        landings = tuple(
-            Landing(
+        evicted = tuple(
+            EvictedPod(
                 pod=eviction.pod.key,
                 workload=cluster.owners.workload_of(eviction.pod).short,
                 strategy=eviction.strategy,
@@ -199,7 +189,7 @@ class _Simulation:
             for eviction in run.evictions
         )
         waiting = tuple(after.pods[i].key for i in after.pending.tolist())
-        return Round(number, landings, run.refusals, waiting)
+        return Round(number, evicted, run.refusals, waiting)
 
     def state(self, cluster: Cluster, fresh: frozenset[int]) -> bytes:
         """What the next round depends on: how many pods of each group every node has.

@@ -115,13 +115,14 @@ def reasons(before: Iterable[Violation]) -> dict[int, str]:
     """For each pod that breaks a rule where it runs, which one; the first rule is enough."""
     found: dict[int, str] = {}
     for violation in before:
-        reason = _reason(violation)
+        why = reason(violation)
         for pod in violation.pods:
-            found.setdefault(pod, reason)
+            found.setdefault(pod, why)
     return found
 
 
-def _reason(violation: Violation) -> str:
+def reason(violation: Violation) -> str:
+    """Why a pod that breaks the rule should not be where it is."""
     place = violation.domain
     if violation.rule == "topologySpread":
         return f"{place} has {violation.count} of them, above the limit of {violation.allowed}"

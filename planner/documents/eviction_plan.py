@@ -11,14 +11,18 @@ from planner.cluster import PENDING, Cluster
 from planner.cluster.topology import IntArray
 from planner.descheduler.baselines import baselines, too_large
 from planner.documents.broken_rules import describe
-from planner.evictions.attempts import USUAL_SEEDS
-from planner.evictions.causes import Cause
-from planner.evictions.convergence import expected_nodes
+from planner.documents.descheduler import baseline
+from planner.documents.eviction_causes import Cause, causes
+from planner.documents.ready_pods import ReadyAfter
+from planner.documents.workload_changes import workload_changes
 from planner.evictions.goals import Aim
+from planner.evictions.repeated_trials import USUAL_SEEDS
+from planner.evictions.robust_waves import expected_nodes
 from planner.evictions.suggest import find_evictions
 from planner.evictions.suggestion import EvictOptions, Suggestion
 from planner.replay.violations import Violation, total
 from planner.scheduler.profile import Profile
+from planner.sequences.outcome import Changed
 from planner.solver.progress import Report, silent
 from planner_models.descheduler_policy import DeschedulerPolicy
 from planner_models.evictions import (
@@ -35,6 +39,7 @@ from planner_models.evictions import (
     Situation,
 )
 from planner_models.notice import Notice
+from planner_models.plan import WorkloadChange
 
 
 def make_eviction_plan(
@@ -47,7 +52,8 @@ def make_eviction_plan(
 ) -> EvictionPlan:
     """The fewest evictions that repair the cluster, beside what the descheduler would do."""
     found = find_evictions(cluster, options, profile, progress)
-    compared = tuple(baselines(cluster, profile, policies, progress or silent))
+    runs = baselines(cluster, profile, policies, progress or silent)
+    compared = tuple(baseline(*run) for run in runs)
     return eviction_plan(found, compared)
 
 
@@ -72,6 +78,7 @@ def eviction_plan(found: Suggestion, compared: tuple[Baseline, ...] = ()) -> Evi
         ),
         before=situation(found.aim.wanted, found.broken),
         after=situation(found.after, found.remaining),
+        workloads=_workloads(found),
         protected=tuple(_protected(found)),
         left_alone=_left_alone(found),
         baselines=compared,
@@ -114,13 +121,14 @@ def _evictions(found: Suggestion) -> Iterator[PlannedEviction]:
         key: tuple(names[node] for node in nodes)
         for key, nodes in expected_nodes(found.tried).items()
     }
+    because = causes(found.aim.wanted, found.broken)
     last = len(found.tried.waves)
     for number, wave in enumerate(found.tried.waves):
         for pod in sorted(wave.evictions, key=lambda pod: real.pods[pod].key):
             group, node = int(real.group_of[pod]), names[real.node_of[pod]]
             waves = (w for w in range(number, last) if (w, group) in expected)
             landing = next(waves, None)
-            cause = found.causes.get(pod, Cause(None, f"makes room on {node}"))
+            cause = because.get(pod, Cause(None, f"makes room on {node}"))
             yield PlannedEviction(
                 pod=real.pods[pod].key,
                 uid=real.pods[pod].uid,
@@ -138,6 +146,7 @@ def _waves(found: Suggestion) -> Iterator[EvictionWave]:
     waited = int(np.count_nonzero(found.start.node_of == PENDING))
     first = found.tried.runs[0]
     before = found.given.node_of
+    ready = ReadyAfter(found.start)
     for number, wave in enumerate(found.tried.waves):
         refs = {real.workloads[real.group_of[pod]] for pod in wave.evictions}
         ended = first.after[number] if number < len(first.after) else first.node_of
@@ -149,10 +158,18 @@ def _waves(found: Suggestion) -> Iterator[EvictionWave]:
             drain=tuple(real.nodes[n].name for n in found.aim.drained) if number == 0 else (),
             hold=wave.holds,
             wait_for=tuple(sorted(f"{ref.namespace}/{ref.short}" for ref in refs)),
+            ready=ready.wave(wave.evictions, ended),
             pending=max(0, waiting - waited),
             landings=tuple(_landings(real, before, ended)),
         )
         before = ended
+
+
+def _workloads(found: Suggestion) -> tuple[WorkloadChange, ...]:
+    moved = tuple(pod for wave in found.tried.waves for pod in wave.evictions)
+    changed = Changed(placed=(), moved=moved, unplaced=())
+    changes = workload_changes(found.start, found.after, changed, found.budgets)
+    return tuple(each for each in changes if each.moved)
 
 
 def _landings(cluster: Cluster, before: IntArray, after: IntArray) -> Iterator[EvictionLanding]:
@@ -165,7 +182,7 @@ def _landings(cluster: Cluster, before: IntArray, after: IntArray) -> Iterator[E
 
 def _fewest(found: Suggestion) -> bool:
     """Proven for all choices of nodes, if the goals are rules and no limit cut the plan short."""
-    planned = sum(step.action in ("evict", "move") for step in found.outcome.waves.steps)
+    planned = sum(step.evicts for step in found.outcome.waves.steps)
     limits = found.options.limits
     return (
         found.outcome.decision.status == "optimal"

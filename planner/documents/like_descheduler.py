@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from planner.cluster import Cluster
-from planner.descheduler.baselines import SPREAD, baseline, default_policy, like_descheduler
+from planner.descheduler.baselines import SPREAD, default_policy
 from planner.descheduler.rounds import DeschedulerRounds, run_rounds
+from planner.documents.descheduler import baseline, like_descheduler
 from planner.documents.eviction_plan import situation
 from planner.evictions.suggestion import Suggestion
 from planner.replay.violations import violations
@@ -54,17 +55,17 @@ def _evictions(cluster: Cluster, rounds: DeschedulerRounds) -> list[PlannedEvict
     uids = {pod.key: pod.uid for pod in cluster.pods}
     return [
         PlannedEviction(
-            pod=landing.pod,
-            uid=uids.get(landing.pod, "") if each.number == 1 else "",
-            workload=landing.workload,
-            node=landing.source,
+            pod=evicted.pod,
+            uid=uids.get(evicted.pod, "") if each.number == 1 else "",
+            workload=evicted.workload,
+            node=evicted.source,
             wave=each.number,
-            rule=landing.strategy,
-            reason=landing.reason,
-            expected_nodes=() if landing.target is None else (landing.target,),
+            rule=evicted.strategy,
+            reason=evicted.reason,
+            expected_nodes=() if evicted.target is None else (evicted.target,),
         )
         for each in rounds.rounds
-        for landing in each.landings
+        for evicted in each.evicted
     ]
 
 

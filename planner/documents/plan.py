@@ -15,17 +15,21 @@ from planner.replay import total
 from planner.scheduler.profile import Profile
 from planner.sequences.outcome import PlanOutcome
 from planner.sequences.plan import plan_outcome, with_rebalance
-from planner.sequences.scheduler_replay import scheduler_replay
+from planner.sequences.scheduler_replay import ReplayedSeeds, scheduler_replay
+from planner.sequences.value import PLACED
 from planner.solver.options import SolveOptions
 from planner.solver.progress import Report, silent
+from planner.solver.solution import Level
 from planner_models.notice import Notice
 from planner_models.plan import (
     Alternative,
+    Objective,
     Placement,
     Plan,
     PlanOptions,
     PlanStatistics,
     PlanVerification,
+    SchedulerReplay,
     Unplaced,
 )
 
@@ -39,16 +43,13 @@ def make_plan(
     report = progress or silent
     outcome = plan_outcome(cluster, options, profile, report)
     other = with_rebalance(outcome, report)
-    alternatives = () if other is None else tuple(_alternatives(outcome, other))
-    plan = plan_document(outcome).model_copy(update={"alternatives": alternatives})
     replayed = None if options.relax or options.surge else scheduler_replay(outcome)
-    verification = plan.verification.model_copy(update={"scheduler_replay": replayed})
-    return plan.model_copy(update={"verification": verification})
+    return _document(outcome, other, replayed)
 
 
-def _alternatives(outcome: PlanOutcome, other: PlanOutcome) -> Iterator[Alternative]:
+def _alternatives(outcome: PlanOutcome, other: PlanOutcome | None) -> Iterator[Alternative]:
     """What `--rebalance` would reach, if that is proven to be its best."""
-    if other.decision.status != "optimal":
+    if other is None or other.decision.status != "optimal":
         return
     moves = tuple(each for each in _placements(other, ()) if each.from_ is not None)
     yield Alternative(
@@ -60,7 +61,9 @@ def _alternatives(outcome: PlanOutcome, other: PlanOutcome) -> Iterator[Alternat
     )
 
 
-def plan_document(outcome: PlanOutcome) -> Plan:
+def _document(
+    outcome: PlanOutcome, other: PlanOutcome | None, replayed: ReplayedSeeds | None
+) -> Plan:
     """The plan as it is shown and written."""
     problem, decision, cluster = outcome.problem, outcome.decision, outcome.before
     changed = outcome.changed
@@ -71,7 +74,7 @@ def plan_document(outcome: PlanOutcome) -> Plan:
         status=decision.status,
         stopped=decision.stopped,
         options=plan_options(problem.options),
-        objectives=decision.objectives,
+        objectives=tuple(map(_objective, decision.objectives)),
         placements=tuple(_placements(outcome, broken)),
         unplaced=tuple(_unplaced(cluster, pod, short.sentence(pod)) for pod in _queue(outcome)),
         displaced=tuple(_displaced(outcome)),
@@ -86,7 +89,8 @@ def plan_document(outcome: PlanOutcome) -> Plan:
         excess_before=excess,
         excess_after=total(outcome.final.remaining),
         greedy=compare(cluster, outcome.waiting, outcome.profile, excess, preempt=preempt),
-        verification=_verification(outcome),
+        verification=_verification(outcome, replayed),
+        alternatives=tuple(_alternatives(outcome, other)),
         statistics=PlanStatistics(
             nodes=len(cluster.nodes),
             pods=len(cluster.pods),
@@ -95,6 +99,15 @@ def plan_document(outcome: PlanOutcome) -> Plan:
             cuts=decision.cuts,
         ),
         notices=tuple(_notices(outcome)),
+    )
+
+
+def _objective(level: Level) -> Objective:
+    return Objective(
+        name=level.name,
+        value=level.value,
+        bound=level.bound,
+        direction="max" if level.kind == PLACED else "min",
     )
 
 
@@ -121,7 +134,7 @@ def _placements(outcome: PlanOutcome, broken: Iterable[Broken]) -> Iterator[Plac
     for rule in broken:
         for pod in rule.pods:
             breaks.setdefault(pod, []).append(rule.name)
-    landed = [step for step in outcome.waves.steps if step.action in ("place", "move")]
+    landed = [step for step in outcome.waves.steps if step.lands]
     names = [node.name for node in before.nodes]
     pods = [step.pod for step in landed if not step.temporary]
     ways = zip(pods, before.node_of[pods].tolist(), after.node_of[pods].tolist(), strict=True)
@@ -177,8 +190,8 @@ def _displaced(outcome: PlanOutcome) -> Iterator[Unplaced]:
         yield _unplaced(cluster, pod, why)
 
 
-def _verification(outcome: PlanOutcome) -> PlanVerification:
-    moves = any(step.action in ("evict", "move") for step in outcome.waves.steps)
+def _verification(outcome: PlanOutcome, replayed: ReplayedSeeds | None) -> PlanVerification:
+    moves = any(step.evicts for step in outcome.waves.steps)
     return PlanVerification(
         steady=outcome.final.steady,
         admissible=outcome.steps.good,
@@ -186,6 +199,9 @@ def _verification(outcome: PlanOutcome) -> PlanVerification:
         while_terminating=outcome.while_terminating,
         budgets=not outcome.waves.beyond if moves else None,
         doubts=outcome.steps.doubts,
+        scheduler_replay=None
+        if replayed is None
+        else SchedulerReplay(seeds=replayed.seeds, agrees=replayed.agrees),
     )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
-from planner.cluster import Cluster
+from planner.cluster import PENDING, Cluster
 from planner.disruption.budgets import Allowances
+from planner.documents.ready_pods import ReadyAfter
 from planner.replay import Step
 from planner.sequences.waves import Waves
 from planner_models.plan import DownAtOnce, Wave
@@ -18,14 +19,19 @@ def wave_documents(cluster: Cluster, waves: Waves, allowances: Allowances) -> It
     names = [node.name for node in cluster.nodes]
     before: set[str] = set()
     hopped: dict[int, int] = {}
+    ready, node_of = ReadyAfter(cluster), cluster.node_of.copy()
     for wave in waves.waves:
         going = _going(cluster, wave)
+        for step in wave:
+            if step.action in ("evict", "place", "move"):
+                node_of[step.pod] = PENDING if step.action == "evict" else step.node
         yield Wave(
             steps=tuple(
                 _step(cluster, names, step, step in waves.surging, hopped.get(step.pod))
                 for step in wave
             ),
             waits_for=tuple(sorted(going & before)),
+            ready=ready.wave((s.pod for s in wave if s.action in ("evict", "move")), node_of),
             unbudgeted=tuple(_down(cluster, wave, waves.surging, allowances.budgeted)),
         )
         before = going
@@ -34,7 +40,7 @@ def wave_documents(cluster: Cluster, waves: Waves, allowances: Allowances) -> It
 
 def _going(cluster: Cluster, wave: Sequence[Step]) -> set[str]:
     """The workloads that lose pods in a wave."""
-    groups = {int(cluster.group_of[s.pod]) for s in wave if s.action in ("evict", "move")}
+    groups = {int(cluster.group_of[s.pod]) for s in wave if s.evicts}
     return {cluster.workloads[group].short for group in groups}
 
 
@@ -45,7 +51,7 @@ def _down(
     budgeted: Collection[int],
 ) -> Iterator[DownAtOnce]:
     """How many pods of workloads without a budget a wave takes down."""
-    going = (step for step in wave if step.action in ("evict", "move") and step not in surging)
+    going = (step for step in wave if step.evicts and step not in surging)
     counts: Counter[str] = Counter()
     for group, pods in Counter(int(cluster.group_of[step.pod]) for step in going).items():
         if group not in budgeted:

@@ -14,6 +14,7 @@ from planner.cluster.owners import WorkloadRef
 from planner.cluster.spread import counted_key, hard_constraints, terminating
 from planner.cluster.topology import IntArray, Topology
 from planner.disruption.budgets import Allowances
+from planner.documents.ready_pods import controller_of
 from planner.sequences.outcome import Changed
 from planner_models.plan import WorkloadChange
 
@@ -51,7 +52,28 @@ def workload_changes(
         budget = allowances.budget_left(groups[workload])
         row = _Row(workload, groups[workload], budget, skews.get(workload))
         found.append(_change(before, row, topology, tables, numbers))
-    return tuple(found)
+    return _with_controllers(before, found)
+
+
+def _with_controllers(
+    cluster: Cluster, changes: Iterable[WorkloadChange]
+) -> tuple[WorkloadChange, ...]:
+    """Whoever wants to count the pods of a workload later has to know who owns them."""
+    moving = {(each.namespace, each.workload) for each in changes if each.moved}
+    owners: dict[tuple[str, str], set[str]] = {key: set() for key in moving}
+    for pod in cluster.running.tolist() if moving else ():
+        workload = cluster.workloads[int(cluster.group_of[pod])]
+        key, owner = (workload.namespace, workload.short), controller_of(cluster, pod)
+        if key in owners and owner is not None:
+            owners[key].add(owner)
+    return tuple(
+        each.model_copy(
+            update={"controllers": tuple(sorted(owners[each.namespace, each.workload]))}
+        )
+        if each.moved
+        else each
+        for each in changes
+    )
 
 
 def _counts(cluster: Cluster, topology: Topology | None) -> IntArray:

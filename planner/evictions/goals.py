@@ -1,9 +1,9 @@
-"""What evictions are for, as a cluster whose hard rules say it.
+"""What evictions are for, expressed as hard rules of a cluster.
 
-A goal is written into the *aim*, the same pods and nodes under stricter rules: for `soft`,
-ScheduleAnyway becomes DoNotSchedule and PreferNoSchedule becomes NoSchedule; a node that is to be
-emptied gets a taint that its pods do not tolerate. Whatever breaks a rule of the aim is what there
-is to do. The scheduler that places the replacements knows only the real rules, and the cordons.
+Goals turn into the *aim*, the same pods and nodes under stricter rules: for `soft`, ScheduleAnyway
+becomes DoNotSchedule and PreferNoSchedule becomes NoSchedule; a node that is to be emptied gets a
+taint that its pods do not tolerate. Whatever breaks a rule of the aim is what there is to do. The
+scheduler that places the replacements knows only the real rules, and the cordons.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.cluster import PENDING, Cluster
 from planner.cluster.movability import immovable
+from planner.cluster.topology import IntArray
 from planner.disruption.budgets import allowances
 from planner.replay.trial import Manner, Trial, WavePlan
 from planner.replay.verify import cordoned_node
+from planner.replay.violations import Violation
 from planner.scheduler.profile import Profile
 from planner_models.node import Node
 from planner_models.pod import PodSpec
@@ -33,20 +36,24 @@ DRAIN = Taint(key="planner/drain", effect="NoSchedule")
 class Aim:
     """`real` is what kube-scheduler sees, `wanted` what the goals make of it.
 
-    `drained` nodes are cordoned before anything else and stay so. `widely` says whether pods may be
-    moved that are not on them.
+    `drained` nodes are cordoned before anything else and stay so. `anywhere` says whether pods that
+    are not on them may be moved, too.
     """
 
     real: Cluster
     wanted: Cluster
     drained: tuple[int, ...]
-    widely: bool
+    anywhere: bool
 
-    def at(self, node_of: Iterable[int]) -> Cluster:
+    def at(self, node_of: IntArray) -> Cluster:
         """The wanted cluster with its pods on these nodes."""
-        nodes = np.fromiter(node_of, np.int64, len(self.wanted.pods))
-        moved = np.flatnonzero(nodes != self.wanted.node_of)
-        return self.wanted.with_placement({int(pod): int(nodes[pod]) for pod in moved})
+        return placed_at(self.wanted, node_of)
+
+
+def placed_at(cluster: Cluster, node_of: IntArray) -> Cluster:
+    """The cluster with its pods on these nodes."""
+    moved = np.flatnonzero(node_of != cluster.node_of).tolist()
+    return cluster.with_placement({pod: int(node_of[pod]) for pod in moved})
 
 
 def aim_of(cluster: Cluster, goals: Collection[Goal], nodes: Iterable[int]) -> Aim:
@@ -58,8 +65,15 @@ def aim_of(cluster: Cluster, goals: Collection[Goal], nodes: Iterable[int]) -> A
     wanted = _with_nodes(real, {node: _drained(real.nodes[node]) for node in drained})
     if "soft" in goals:
         wanted = _hardened(wanted)
-    widely = bool({"spread", "soft"} & set(goals))
-    return Aim(real, wanted, drained, widely)
+    anywhere = bool({"spread", "soft"} & set(goals))
+    return Aim(real, wanted, drained, anywhere)
+
+
+def drains(cluster: Cluster, violation: Violation) -> bool:
+    """Whether what is broken is that a node that is to be emptied still has pods."""
+    if violation.rule != "taints":
+        return False
+    return DRAIN in cluster.nodes[cluster.node_index[violation.domain]].spec.taints
 
 
 def _with_nodes(cluster: Cluster, nodes: dict[int, Node]) -> Cluster:
@@ -112,17 +126,17 @@ def nodes_to_empty(
     """
     chosen = list(given)
     kept = _kept_nodes(cluster, spared)
-    order = [node for node in _by_use(cluster) if node not in kept and node not in chosen]
+    by_use = np.argsort(node_use(cluster), kind="stable").tolist()
+    order = [node for node in by_use if node not in kept and node not in chosen]
     waiting = len(cluster.pending)
     for node in order:
-        trial = aim_of(cluster, (), (*chosen, node)).real
-        pods = tuple(_leaving(trial, (*chosen, node), spared))
+        emptied = aim_of(cluster, (), (*chosen, node)).real
+        pods = tuple(_leaving(emptied, (*chosen, node), spared))
         if not pods:
             continue
-        found = Trial(trial, profile, allowances(trial), pods).run(
-            (WavePlan(pods),), Manner(seed=0), unlimited=True
-        )
-        if np.count_nonzero(found.node_of == PENDING) > waiting:
+        trial = Trial(emptied, profile, allowances(emptied), pods)
+        ended = trial.run((WavePlan(pods),), Manner(seed=0), unlimited=True).node_of
+        if np.count_nonzero(ended == PENDING) > waiting:
             break
         chosen.append(node)
     return tuple(chosen)
@@ -138,11 +152,10 @@ def _kept_nodes(cluster: Cluster, spared: Collection[int]) -> frozenset[int]:
     return frozenset(staying)
 
 
-def _by_use(cluster: Cluster) -> list[int]:
-    """Nodes from the least used on, by the fuller of CPU and memory."""
+def node_use(cluster: Cluster) -> NDArray[np.float64]:
+    """The fuller of CPU and memory on each node, as a part of what it has."""
     allocatable = np.maximum(cluster.resources.allocatable[:, :2], 1)
-    use = (cluster.used[:, :2] / allocatable).max(axis=1)
-    return sorted(range(len(cluster.nodes)), key=lambda node: (use[node], node))
+    return np.asarray((cluster.used[:, :2] / allocatable).max(axis=1), np.float64)
 
 
 def _leaving(cluster: Cluster, nodes: Collection[int], spared: Collection[int]) -> Iterator[int]:

@@ -1,8 +1,8 @@
 """One eviction after the other, where nothing else ends well whatever kube-scheduler chooses.
 
-Every node that the plan has no use for at that moment is cordoned: the scheduler is left with the
-plan's own landing. Then everything is taken back that turns out not to be needed: cordons of waves
-in which nothing goes astray without them, and waits between evictions that may as well go together.
+Every node that the plan does not land on at that moment is cordoned, which leaves the scheduler the
+plan's own landing. Then whatever turns out not to be needed is taken back: the cordons of waves in
+which no pod goes astray without them, and the wait between evictions that can happen together.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from planner.cluster import PENDING
-from planner.evictions.attempts import EXAMPLES, FEW, Attempts, Tried
+from planner.evictions.repeated_trials import EXAMPLES, FEW, RepeatedTrials, TriedWaves
 from planner.replay.steps import Step
 from planner.replay.trial import Manner, TrialRun, WavePlan
 from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework.state import SchedulingState
 
-SPARED = 25
+CORDON_ROUNDS = 25
 """How often another wave gets its cordons back before all of them do."""
-JUDGES = 9
+JOIN_ROUNDS = 9
 """How often waves are joined anew because a manner came up in which that ends badly."""
-TOGETHER = 8
-"""So many neighbouring waves are tried as one; if that ends badly, half as many. After some lessons
-only half as many are tried at all."""
+JOINED = 8
+"""So many neighbouring waves are tried as one; if that ends badly, half as many. After every third
+round only half as many are tried at all."""
 
 Targets = Sequence[frozenset[int]]
 """By wave, the nodes on which the plan lands something then."""
@@ -33,81 +33,79 @@ Targets = Sequence[frozenset[int]]
 def targets_of(plan: Iterable[Sequence[Step]]) -> list[frozenset[int]]:
     """Of the waves that evict something."""
     return [
-        frozenset(step.node for step in wave if step.action in ("move", "place"))
+        frozenset(step.node for step in wave if step.lands)
         for wave in plan
-        if any(step.action in ("evict", "move") for step in wave)
+        if any(step.evicts for step in wave)
     ]
 
 
 class OneByOne:
-    """The way for one order of steps."""
+    """The search for one order of steps."""
 
-    def __init__(self, attempts: Attempts, order: Iterable[Step]) -> None:
-        self._attempts = attempts
+    def __init__(self, trials: RepeatedTrials, order: Iterable[Step]) -> None:
+        self._trials = trials
         self._singles = _singly(order)
         self.targets: Targets = targets_of(self._singles)
 
-    def tried(self) -> Tried:
-        """The fewest waves and cordons with which it ends well, or what comes next to that."""
+    def tried(self) -> TriedWaves:
+        """Few waves and cordons with which it always ends well, or what comes closest to that."""
         steered = tuple(self._steered())
-        tried = self._attempts.tried(steered, self._attempts.manners[:FEW], patience=1)
+        tried = self._trials.tried(steered, self._trials.manners[:FEW], patience=1)
         if not tried.converges:
             return tried
         tried = self._with_fewer_cordons(steered)
         return self._in_fewer_waves(tried) if tried.converges else tried
 
-    def _with_fewer_cordons(self, steered: Sequence[WavePlan]) -> Tried:
-        """The same without cordons, but for waves in which failures first leave the plan."""
+    def _with_fewer_cordons(self, steered: Sequence[WavePlan]) -> TriedWaves:
+        """The same without cordons, except in waves in which failures first leave the plan."""
         waves = [replace(wave, cordons=()) for wave in steered]
-        for _ in range(SPARED):
-            tried = self._attempts.tried(waves, self._attempts.manners[:FEW], patience=1)
+        for _ in range(CORDON_ROUNDS):
+            tried = self._trials.tried(waves, self._trials.manners[:FEW], patience=1)
             if tried.converges:
-                tried = self._attempts.tried(waves, patience=1)
+                tried = self._trials.tried(waves, patience=1)
             if tried.converges:
                 return tried
-            failures = (
-                r for r, reached in zip(tried.runs, tried.reached, strict=True) if not reached
-            )
-            strayed = {_strayed(run, self.targets, waves, steered) for run in failures}
-            if strayed == {None}:
+            failures = tried.ending(well=False)
+            strayed = [_strayed(run, self.targets, waves, steered) for run in failures]
+            if strayed.count(None) == len(strayed):
                 break
             for number in strayed:
                 if number is not None:
                     waves[number] = steered[number]
-        return self._attempts.tried(steered, patience=EXAMPLES)
+        return self._trials.tried(steered, patience=EXAMPLES)
 
     def _steered(self) -> Iterator[WavePlan]:
         """Cordons that leave the plan's own landing as the scheduler's only choice.
 
         Pods that the plan lets wait for a later wave are kept from every node until then.
         """
-        state = SchedulingState(self._attempts.aim.real)
-        scheduler = Scheduler(state, self._attempts.profile)
+        state = SchedulingState(self._trials.aim.real)
+        scheduler = Scheduler(state, self._trials.profile)
         waited = {step.pod for steps in self._singles for step in steps if step.action == "place"}
         away = {pod for pod in waited if state.node_of[pod] == PENDING}
         for steps in self._singles:
-            wanted = {step.node for step in steps if step.action in ("move", "place")}
-            pods = tuple(step.pod for step in steps if step.action in ("evict", "move"))
+            wanted = {step.node for step in steps if step.lands}
+            pods = tuple(step.pod for step in steps if step.evicts)
             for pod in pods:
                 state.remove(pod)
             away.update(pods)
             open_ = _open_to(scheduler, away)
             for step in steps:
-                if step.action in ("move", "place"):
+                if step.lands:
                     state.place(step.pod, step.node)
                     away.discard(step.pod)
             open_ |= _open_to(scheduler, away)
-            cordons = tuple(sorted(self._attempts.may_be_cordoned(open_ - wanted)))
+            cordons = tuple(sorted(self._trials.may_be_cordoned(open_ - wanted)))
             yield WavePlan(pods, cordons, holds=bool(away) and steps is not self._singles[-1])
 
-    def _in_fewer_waves(self, single: Tried) -> Tried:
+    def _in_fewer_waves(self, single: TriedWaves) -> TriedWaves:
         """Neighbouring waves as one; the manner in which that failed judges the next attempt."""
-        judges = self._attempts.manners[:FEW]
-        for lesson in range(JUDGES):
-            waves = self._joined(single.waves, judges, max(2, TOGETHER >> lesson // 3))
+        judges = self._trials.manners[:FEW]
+        for number in range(JOIN_ROUNDS):
+            waves = self._joined(single.waves, judges, max(2, JOINED >> number // 3))
             if len(waves) == len(single.waves):
                 break
-            found = self._attempts.tried(waves, patience=1)
+            found = self._trials.tried(waves, patience=1)
             if found.converges:
                 return found
             judges = (found.manners[-1], *judges)
@@ -140,11 +138,11 @@ class OneByOne:
         if not self._allowed(joint.evictions):
             return False
         waves = [*done, joint, *(wave for wave, _ in rest[size:])]
-        return self._attempts.tried(waves, judges, patience=1).converges
+        return self._trials.tried(waves, judges, patience=1).converges
 
     def _allowed(self, pods: Sequence[int]) -> bool:
         """Whether so many may be down at once, of all together and of what has no budget, too."""
-        allowances = self._attempts.allowances
+        allowances = self._trials.allowances
         counts = Counter(number for pod in pods for number in allowances.of_pod(pod))
         most = allowances.most
         return (most is None or len(pods) <= most) and all(
@@ -186,7 +184,7 @@ def _singly(order: Iterable[Step]) -> list[list[Step]]:
     found: list[list[Step]] = []
     begun = False
     for step in order:
-        evicts = step.action in ("evict", "move")
+        evicts = step.evicts
         if not found or (evicts and begun):
             found.append([])
         begun = begun or evicts

@@ -3,8 +3,8 @@
 1. kube-scheduler places what it can of the pods that wait: it acts first, whatever is planned.
 2. The solver finds the fewest moves that reach the goals, in waves that keep budgets and room.
 3. Their departures are the evictions; where the pods land is left to kube-scheduler, and tried
-   under many seeds (`convergence`).
-4. If some seeds end worse, it is looked at how far a new plan after every wave gets.
+   under many seeds (`robust_waves`).
+4. If some seeds end worse, it is tried how far a new plan after every wave gets.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ import numpy as np
 
 from planner.cluster import PENDING, Cluster
 from planner.disruption.budgets import allowances
-from planner.evictions.attempts import USUAL_SEEDS, Attempts, Target, Tried
-from planner.evictions.convergence import Convergence, departures
-from planner.evictions.evenness import even_out
+from planner.evictions.even_load import even_out
 from planner.evictions.goals import Aim, aim_of, nodes_to_empty
 from planner.evictions.protection import protected
+from planner.evictions.repeated_trials import USUAL_SEEDS, RepeatedTrials, Target, TriedWaves
 from planner.evictions.replanning import Replanning
+from planner.evictions.robust_waves import RobustWaves, departures
 from planner.evictions.suggestion import EvictOptions, Suggestion
 from planner.replay import Step, total
 from planner.replay.trial import Manner, Trial, WavePlan
@@ -68,7 +68,8 @@ def tried_seeds(options: EvictOptions, cluster: Cluster, waves: Sequence[WavePla
     """What was asked for, or as many of the usual seeds as the work allows."""
     if options.seeds is not None:
         return options.seeds
-    work = max(1, _count(waves)) * (len(cluster.nodes) + BESIDE_NODES)
+    evictions = sum(len(wave.evictions) for wave in waves)
+    work = max(1, evictions) * (len(cluster.nodes) + BESIDE_NODES)
     return max(1, min(USUAL_SEEDS, TRIAL_WORK // work))
 
 
@@ -90,10 +91,10 @@ class _Suggesting:
         aim = aim_of(self._start, self._options.goals, self._nodes())
         outcome = self._within_limits(aim)
         seeds = tried_seeds(self._options, aim.real, departures(outcome.waves.waves))
-        attempts = Attempts(
+        trials = RepeatedTrials(
             aim, self._profile, self._budgets, _target(outcome), seeds, self._report
         )
-        search = Convergence(attempts)
+        search = RobustWaves(trials)
         tried = search.search(outcome.waves.waves, outcome.decision.steps)
         if not tried.converges:
             tried = search.in_other_orders(tried, self._other_orders(outcome))
@@ -103,8 +104,8 @@ class _Suggesting:
                 outcome, tried = other, found
                 break
         if "utilization" in self._options.goals:
-            tried = self._evened(aim, attempts, tried)
-        replanned = None if tried.converges else self._replanned(attempts)
+            tried = self._evened(trials, tried)
+        replanned = None if tried.converges else self._replanned(trials)
         return Suggestion(
             given=self._given,
             start=self._start,
@@ -124,17 +125,17 @@ class _Suggesting:
             return nodes
         return nodes_to_empty(self._start, self._profile, self._protected.keys(), nodes)
 
-    def _replanned(self, attempts: Attempts) -> tuple[int, int]:
+    def _replanned(self, trials: RepeatedTrials) -> tuple[int, int]:
         """In how many of how many seeds a new plan after every wave reaches the target."""
         spared = frozenset(self._protected)
-        return Replanning(attempts, lambda now: self._plan(attempts.aim, now, spared)).count()
+        return Replanning(trials, lambda now: self._plan(trials.aim, now, spared)).count()
 
     # The plan
 
     def _plan(
         self, aim: Aim, wanted: Cluster, spared: frozenset[int], **change: Any
     ) -> PlanOutcome:
-        if not aim.widely:
+        if not aim.anywhere:
             elsewhere = ~np.isin(wanted.node_of, aim.drained)
             spared |= frozenset(np.flatnonzero(elsewhere).tolist())
         protection = self._options.protection
@@ -167,7 +168,7 @@ class _Suggesting:
         return other_orders(outcome.before, steps, self._profile, self._budgets)
 
     def _other_plans(self, aim: Aim, first: PlanOutcome) -> Iterator[PlanOutcome]:
-        """Plans that are as good and may be easier to carry out: evener, or drawn otherwise."""
+        """Plans that are as good and may be easier to carry out: more even, or of another seed."""
         limits = self._options.limits
         if limits.per_node is not None or limits.per_namespace is not None:
             return
@@ -184,26 +185,20 @@ class _Suggesting:
 
     # Beyond hard rules
 
-    def _evened(self, aim: Aim, attempts: Attempts, tried: Tried) -> Tried:
+    def _evened(self, trials: RepeatedTrials, tried: TriedWaves) -> TriedWaves:
         """More evictions that even the load out, kept if they end well under every seed."""
         limits = self._options.limits
-        left = None if limits.total is None else limits.total - _count(tried.waves)
-        more = even_out(
-            aim, self._profile, self._budgets, tried.waves, self._protected.keys(), left
-        )
+        left = None if limits.total is None else limits.total - tried.evictions
+        more = even_out(trials, tried.waves, self._protected.keys(), left)
         if not more:
             return tried
-        found = attempts.tried((*tried.waves, *more))
+        found = trials.tried((*tried.waves, *more))
         return found if found.converges or not tried.converges else tried
 
 
 def _target(outcome: PlanOutcome) -> Target:
     waiting = int(np.count_nonzero(outcome.after.node_of == PENDING))
     return Target(total(outcome.final.remaining), waiting)
-
-
-def _count(waves: Sequence[WavePlan]) -> int:
-    return sum(len(wave.evictions) for wave in waves)
 
 
 def _beyond(cluster: Cluster, waves: Sequence[WavePlan], options: EvictOptions) -> Iterator[int]:

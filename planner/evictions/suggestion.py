@@ -9,10 +9,9 @@ from functools import cached_property
 from planner.cluster import Cluster
 from planner.descheduler.strategies.limits import NO_LIMITS, Limits
 from planner.disruption.budgets import Allowances
-from planner.evictions.attempts import Tried
-from planner.evictions.causes import Cause, causes, drains
-from planner.evictions.goals import Aim, Goal
+from planner.evictions.goals import Aim, Goal, drains
 from planner.evictions.protection import Protection
+from planner.evictions.repeated_trials import TriedWaves
 from planner.replay.violations import Violation, violations
 from planner.scheduler.profile import Profile
 from planner.sequences.outcome import PlanOutcome
@@ -46,13 +45,13 @@ class Suggestion:
     protected: Mapping[int, str]
     budgets: Allowances
     outcome: PlanOutcome
-    tried: Tried
+    tried: TriedWaves
     replanned: tuple[int, int] | None = None
 
     @property
     def evictions(self) -> int:
         """How many pods are evicted."""
-        return sum(len(wave.evictions) for wave in self.tried.waves)
+        return self.tried.evictions
 
     @property
     def seeds(self) -> int:
@@ -72,16 +71,11 @@ class Suggestion:
     def _to_do(self, cluster: Cluster) -> tuple[Violation, ...]:
         """All that is broken; if nodes are only to be emptied, what is left on them."""
         found = violations(cluster, self.profile)
-        if self.aim.widely:
+        if self.aim.anywhere:
             return found
         return tuple(each for each in found if drains(cluster, each))
 
     @cached_property
     def after(self) -> Cluster:
         """Where pods are in the end if ties are broken by name."""
-        return self.aim.at(self.tried.runs[0].node_of.tolist())
-
-    @cached_property
-    def causes(self) -> Mapping[int, Cause]:
-        """Why pods are where they should not be."""
-        return causes(self.aim.wanted, self.broken)
+        return self.aim.at(self.tried.runs[0].node_of)

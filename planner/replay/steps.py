@@ -24,6 +24,16 @@ class Step:
     node: int
     temporary: bool = False
 
+    @property
+    def evicts(self) -> bool:
+        """Whether a running pod loses its place."""
+        return self.action in ("evict", "move")
+
+    @property
+    def lands(self) -> bool:
+        """Whether a pod is bound to the node."""
+        return self.action in ("place", "move")
+
     @classmethod
     def evict(cls, pod: int, node: int) -> Step:
         """The pod leaves its node."""

@@ -20,7 +20,7 @@ from planner.cluster import PENDING, Cluster
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.disruption.budgets import Allowances
-from planner.replay.trial_state import Stage
+from planner.replay.trial_state import TrialState
 from planner.replay.verify import with_old_pods
 from planner.scheduler.profile import Profile
 from planner_models.pod import DEFAULT_SCHEDULER
@@ -82,7 +82,7 @@ class Trial:
     ) -> None:
         self._size = len(cluster.pods)
         self._old = {pod: self._size + i for i, pod in enumerate(pods)}
-        self._stage = Stage(with_old_pods(cluster, list(pods)), profile)
+        self._state = TrialState(with_old_pods(cluster, list(pods)), profile)
         self._allowances = allowances
 
     def run(
@@ -94,42 +94,41 @@ class Trial:
         choices: Choices | None = None,
     ) -> TrialRun:
         """Carry the waves out; `unlimited` minds no budget. `choices` takes up what was tied."""
-        stage = self._stage
-        state = _Running(stage, manner, {} if choices is None else choices)
-        state.settle()
-        budgets = _Budgets(stage.cluster, self._allowances)
+        running = _Running(self._state, manner, {} if choices is None else choices)
+        running.settle()
+        budgets = _Budgets(self._state.cluster, self._allowances)
         after: list[IntArray] = []
         refused: int | None = None
         for number, wave in enumerate(waves):
-            state.begin(number, wave.cordons)
-            refused = self._wave(state, wave, budgets if not unlimited else None, manner)
-            state.end(holds=wave.holds)
+            running.begin(number, wave.cordons)
+            refused = self._wave(running, wave, budgets if not unlimited else None, manner)
+            running.end(holds=wave.holds)
             if not manner.seed:
-                after.append(stage.node_of[: self._size])
+                after.append(self._state.node_of[: self._size])
             if refused is not None:
                 break
         return TrialRun(
-            node_of=stage.node_of[: self._size],
-            landings=tuple(state.landings),
+            node_of=self._state.node_of[: self._size],
+            landings=tuple(running.landings),
             after=tuple(after),
             refused=refused,
         )
 
     def _wave(
-        self, state: _Running, wave: WavePlan, budgets: _Budgets | None, manner: Manner
+        self, running: _Running, wave: WavePlan, budgets: _Budgets | None, manner: Manner
     ) -> int | None:
         order = list(wave.evictions)
-        if state.random is not None:
-            state.random.shuffle(order)
+        if running.random is not None:
+            running.random.shuffle(order)
         if budgets is not None:
-            budgets.begin(self._stage.node_of)
+            budgets.begin(self._state.node_of)
         for pod in order:
             if budgets is not None and not budgets.take(pod):
                 return pod
-            state.evict(pod, self._old[pod] if manner.terminating else None)
+            running.evict(pod, self._old[pod] if manner.terminating else None)
             if manner.one_by_one:
-                state.settle()
-        state.settle()
+                running.settle()
+        running.settle()
         return None
 
 
@@ -168,7 +167,7 @@ class _Budgets:
 class _Running:
     """One trial under way."""
 
-    stage: Stage
+    state: TrialState
     manner: Manner
     choices: Choices
     landings: list[Landing] = field(default_factory=list)
@@ -178,12 +177,12 @@ class _Running:
         self.random = random.Random(seed) if seed else None
         self._wave = -1
         self._leaving: list[int] = []
-        self.stage.restore()
-        pending = self.stage.cluster.pending.tolist()
+        self.state.restore()
+        pending = self.state.cluster.pending.tolist()
         self._queue: list[int] = [pod for pod in pending if self._schedulable(pod)]
 
     def _schedulable(self, index: int) -> bool:
-        pod = self.stage.cluster.pods[index]
+        pod = self.state.cluster.pods[index]
         return (
             not pod.terminating
             and not pod.spec.scheduling_gates
@@ -193,7 +192,7 @@ class _Running:
     def begin(self, wave: int, cordons: Sequence[int]) -> None:
         """A wave begins under its cordons."""
         self._wave = wave
-        self.stage.cordon(cordons)
+        self.state.cordon(cordons)
 
     def end(self, *, holds: bool) -> None:
         """What was terminating is gone, cordons are lifted, and whoever waits is tried again.
@@ -201,17 +200,17 @@ class _Running:
         With nobody waiting a cordon is as good as lifted: the next wave sets its own.
         """
         for old in self._leaving:
-            self.stage.forget(old)
+            self.state.forget(old)
         if self._leaving:
             self._leaving = []
             self.settle()
-        if self._queue and self.stage.cordoned and not holds:
-            self.stage.cordon(())
+        if self._queue and self.state.cordoned and not holds:
+            self.state.cordon(())
             self.settle()
 
     def evict(self, pod: int, old: int | None) -> None:
         """The pod goes and a new one takes its place in the queue; `old` stays until the end."""
-        self.stage.evict(pod, old)
+        self.state.evict(pod, old)
         if old is not None:
             self._leaving.append(old)
         self._queue.append(pod)
@@ -223,7 +222,7 @@ class _Running:
         order = list(self._queue)
         if self.random is not None:
             self.random.shuffle(order)
-        pods = self.stage.cluster.pods
+        pods = self.state.cluster.pods
         order.sort(key=lambda pod: -pods[pod].priority)
         placed = True
         while placed and order:
@@ -237,21 +236,21 @@ class _Running:
         failed: dict[int, int] = {}
         left: list[int] = []
         for pod in order:
-            group, position = int(self.stage.cluster.group_of[pod]), self.stage.position
+            group, position = int(self.state.cluster.group_of[pod]), self.state.position
             if failed.get(group) == position or not self._place(pod):
                 failed[group] = position
                 left.append(pod)
         return left
 
     def _place(self, pod: int) -> bool:
-        best = self.stage.best(pod)
+        best = self.state.best(pod)
         if not len(best):
             return False
         node = int(best[0] if self.random is None else self.random.choice(best))
-        self.stage.place(pod, node)
+        self.state.place(pod, node)
         self.landings.append(Landing(self._wave, pod, node))
-        key = (self._wave, int(self.stage.cluster.group_of[pod]))
+        key = (self._wave, int(self.state.cluster.group_of[pod]))
         if key not in self.choices:
-            self.choices[key] = np.zeros(len(self.stage.cluster.nodes), np.bool_)
+            self.choices[key] = np.zeros(len(self.state.cluster.nodes), np.bool_)
         self.choices[key][best] = True
         return True

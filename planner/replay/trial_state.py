@@ -1,24 +1,23 @@
 """The cluster on which trials are carried out, one after the other, all from the same start.
 
 Trials repeat each other for long stretches: the same waves in another manner, or some waves changed
-and the rest as before. What the scheduler said is kept by who ran where, and asked only once. Its
-own state follows when a question is new, from wherever it was left to where pods are by then; going
-back to the start costs nothing before that.
+and the rest as before. So each of the scheduler's answers is kept by who ran where. Its own state
+catches up only when a question is new; until then, going back to the start costs nothing.
 
-A cordon hides nodes from pods that do not tolerate it, which is a matter of the next question to
-the scheduler. Only where a rule looks at taints (`nodeTaintsPolicy: Honor`) it changes what filters
-know, and the scheduler starts afresh. Where placing a pod promises volumes to its claims, the order
-of placements matters: then nothing is kept, and the scheduler follows at every step.
+A cordon hides nodes from pods that do not tolerate it, and is simply part of the next question to
+the scheduler. Only where a rule looks at taints (`nodeTaintsPolicy: Honor`) does it change what
+filters know, and the scheduler starts afresh. Where placing a pod promises volumes to its claims,
+the order of placements matters: then no answer is kept, and the scheduler follows at every step.
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable
 from dataclasses import replace
 
 from planner.cluster import GONE, PENDING, Cluster
 from planner.cluster.topology import IntArray
-from planner.replay.fingerprint import Fingerprint
 from planner.replay.verify import CORDON, cordoned_node
 from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework.plugin import UNRESOLVABLE, Status
@@ -28,9 +27,34 @@ from planner.scheduler.profile import Profile
 HIDDEN = Status("NodeUnschedulable", UNRESOLVABLE, ("node(s) were unschedulable",))
 KEPT = 4_000_000
 """So many nodes in kept answers, 32 MB, are enough."""
+FINGERPRINT_BITS = 128
+_FINGERPRINT_MASK = (1 << FINGERPRINT_BITS) - 1
 
 
-class Stage:
+class Fingerprint:
+    """A number for who runs where, kept current change by change; it starts at 0.
+
+    To the scheduler it does not matter which of several interchangeable pods is on a node, only how
+    many of each group are, and how many of them are terminating. Every such cell gets a random
+    number of 128 bits; the sum over all pods tells two states apart, however they were reached
+    (Zobrist hashing). Among a million states two have the same number once in 10^26 times.
+    """
+
+    def __init__(self) -> None:
+        self.value = 0
+        self._random = random.Random(0)
+        self._numbers: dict[tuple[int, int, bool], int] = {}
+
+    def shift(self, group: int, node: int, terminating: bool, delta: int) -> None:
+        """Pods of the group came to the node (`delta` 1) or left it (-1)."""
+        cell = (group, node, terminating)
+        number = self._numbers.get(cell)
+        if number is None:
+            number = self._numbers[cell] = self._random.getrandbits(FINGERPRINT_BITS)
+        self.value = (self.value + delta * number) & _FINGERPRINT_MASK
+
+
+class TrialState:
     """Pods come and go; `restore` brings everything back to where it was."""
 
     def __init__(self, cluster: Cluster, profile: Profile) -> None:

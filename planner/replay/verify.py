@@ -115,7 +115,7 @@ class _Replay:
     ) -> None:
         self._cluster = cluster
         self._profile = profile
-        leaving = [s.pod for s in steps if s.action in ("evict", "move")] if terminating else []
+        leaving = [s.pod for s in steps if s.evicts] if terminating else []
         self._old = {pod: len(cluster.pods) + i for i, pod in enumerate(dict.fromkeys(leaving))}
         self._state = SchedulingState(with_old_pods(cluster, list(self._old)))
         self._scheduler = Scheduler(self._state, profile)

@@ -84,8 +84,7 @@ def to_text(document: D, output: Output, texts: Texts[D], origin: Origin | None 
         case Output.GITHUB | Output.JUNIT | Output.SARIF:
             return _for_ci(document, output, origin or Origin())
         case Output.TABLE | Output.WIDE:
-            wide = output is Output.WIDE
-            return plain_text(texts.blocks(document, wide=wide), fit=not wide)
+            return plain_text(texts.blocks(document, wide=output is Output.WIDE))
 
 
 def emit(

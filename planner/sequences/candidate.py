@@ -1,4 +1,4 @@
-"""Legal steps and their worth: what a decision chooses from."""
+"""Plans that a decision chooses from: legal steps and what they are worth."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from planner.replay.landings import broken_landings
 from planner.replay.steps import Step
 from planner.scheduler.profile import Profile
 from planner.scheduler.simulate import simulate
-from planner.sequences.decision import value_of
-from planner.sequences.exhaustive import levels
-from planner.sequences.value import Value
+from planner.sequences.value import Value, levels, value_of
 from planner.solver.objectives import move_weights
 from planner.solver.problem import Problem
 from planner.solver.solution import Solution
@@ -78,7 +76,7 @@ def greedy(
     if problem.options.relax:
         broken = sum(each.excess for each in broken_landings(problem.cluster, run.final))
     weights = move_weights(problem)
-    leaving = [step.pod for step in steps if step.action in ("evict", "move")]
+    leaving = [step.pod for step in steps if step.evicts]
     cost = sum(weights[int(cluster.group_of[pod])] for pod in leaving)
     value = Value(tuple(placed.values()), left_over, cost)
     return Candidate(value, (*steps, *added), broken=broken)
@@ -89,7 +87,7 @@ def cut_short(steps: Sequence[Step], most: int) -> tuple[Step, ...]:
     down: set[int] = set()
     moves, end = 0, 0
     for i, step in enumerate(steps):
-        moves += step.action in ("evict", "move")
+        moves += step.evicts
         if moves > most:
             break
         if step.action == "evict":

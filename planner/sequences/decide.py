@@ -17,17 +17,10 @@ from functools import cached_property
 from planner.interrupts import interruptible
 from planner.scheduler.profile import Profile
 from planner.sequences.candidate import Candidate, cut_short, greedy, of_solution
-from planner.sequences.decision import (
-    Decision,
-    bound_of,
-    coherent,
-    objectives_from,
-    objectives_of,
-    value_of,
-)
-from planner.sequences.exhaustive import Optimum, levels, search
+from planner.sequences.decision import Decision, objectives_from, objectives_of
+from planner.sequences.exhaustive import BestSequence, search
 from planner.sequences.order import NoOrder, Order, find_order
-from planner.sequences.value import Value
+from planner.sequences.value import Value, bound_of, coherent, levels, value_of
 from planner.solver.bounds import move_bounds, total_bound
 from planner.solver.large import by_rules, is_huge, is_large, moves_too_many, solve_large
 from planner.solver.objectives import move_weights
@@ -234,7 +227,7 @@ class _Deciding:
             self._conclude(found, value, first)
         return found.complete
 
-    def _conclude(self, found: Optimum, value: Value, first: Solution | None) -> None:
+    def _conclude(self, found: BestSequence, value: Value, first: Solution | None) -> None:
         self.bound, self.stopped = value, None
         if first is not None and first.rules_proven:
             self.on_paper_only = value_of(first).key > value.key

@@ -2,8 +2,7 @@
 
 Pods that wait for each other's places can't all move at once. An order of steps evicts one of them
 early and lets it wait without a node. With a hop it runs on a temporary node meanwhile: one restart
-more, but it is not down for several waves. Move i waits for move j if j leaves the node on which i
-is to land and there is no room yet; the fewest moves that break all circles of this graph hop, and
+more, but it is not down for several waves. The pods that an order lets wait are those that hop;
 where no node takes such a pod for a while, it waits after all.
 
 Hops are for plans that say which pod goes where. Where kube-scheduler chooses the nodes
@@ -15,7 +14,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,14 +25,7 @@ from planner.replay.verify import check_steps
 from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import Profile
-from planner.sequences.feedback import Cost, circles, feedback_vertices
 from planner.sequences.waves import plan_waves
-
-if TYPE_CHECKING:
-    from planner.sequences.feedback import Graph
-
-LARGE = 2_000
-"""Above so many moves only one way to break the circles is tried."""
 
 
 @dataclass(frozen=True)
@@ -47,26 +38,21 @@ class _Move:
 
 def with_hops(
     cluster: Cluster, steps: Sequence[Step], profile: Profile, most: int | None = None
-) -> Iterator[tuple[Step, ...]]:
-    """Orders of the same moves with fewer pods that wait, the most promising first.
+) -> tuple[Step, ...] | None:
+    """The same moves with fewer pods that wait and at most so many hops; None if none can hop.
 
-    They are only suggestions: a check has to say whether their steps are legal. `most` is how many
-    hops there may be.
+    It is only a suggestion: a check has to say whether its steps are legal.
     """
-    waiting = afloat(steps)
+    waiting = waiting_pods(steps)
     if not waiting or any(step.action in ("cordon", "uncordon") for step in steps):
-        return
+        return None
     moves = _moves(steps)
-    ways = (_fewest(cluster, profile, moves, tight) for tight in (False, True))
-    moving = tuple(pod for pod in waiting if pod in moves)
-    for pods in (*ways, moving) if len(moves) <= LARGE else ways:
-        stops = _Stopovers(cluster, profile, moves)
-        hops = {pod: stops.take(pod) if _may_hop(most, i) else None for i, pod in enumerate(pods)}
-        found = _order(steps, moves, hops)
-        if len(afloat(found)) < len(waiting):
-            yield found
-            if len(moves) > LARGE:
-                return
+    stops = _Stopovers(cluster, profile, moves)
+    moving = [pod for pod in waiting if pod in moves]
+    may_hop = moving if most is None else moving[: max(0, most)]
+    hops = dict.fromkeys(moving) | {pod: stops.take(pod) for pod in may_hop}
+    found = _order(steps, moves, hops)
+    return found if len(waiting_pods(found)) < len(waiting) else None
 
 
 def other_orders(
@@ -75,23 +61,24 @@ def other_orders(
     """Legal orders of the same moves in which another pod of a circle waits.
 
     Where kube-scheduler chooses the nodes, a pod that waits may take a place that is meant for
-    another one; which of the circle waits then makes a difference.
+    another one; then it makes a difference which pod of the circle waits.
     """
-    waiting, moves = afloat(steps), _moves(steps)
+    waiting = waiting_pods(steps)
     if not waiting or any(step.action in ("cordon", "uncordon") for step in steps):
         return
-    for part in circles(_waits(cluster, moves, tight=True)):
-        others = [pod for pod in waiting if pod not in part]
+    moves = _moves(steps)
+    for circle in _circles(cluster, moves):
+        others = [pod for pod in waiting if pod not in circle]
         if len(others) != len(waiting) - 1:
             continue
-        for pod in sorted(part.difference(waiting)):
+        for pod in sorted(circle.difference(waiting)):
             order = _order(steps, moves, dict.fromkeys((*others, pod)))
             found = plan_waves(cluster, order, allowances, profile).steps
             if check_steps(cluster, found, profile).good:
                 yield found
 
 
-def afloat(steps: Iterable[Step]) -> tuple[int, ...]:
+def waiting_pods(steps: Iterable[Step]) -> tuple[int, ...]:
     """Pods that are evicted and placed only after other steps, in the order of their eviction."""
     last: Step | None = None
     waiting: dict[int, None] = {}
@@ -103,10 +90,6 @@ def afloat(steps: Iterable[Step]) -> tuple[int, ...]:
             found[step.pod] = None
         last = step
     return tuple(pod for pod in waiting if pod in found)
-
-
-def _may_hop(most: int | None, hops: int) -> bool:
-    return most is None or hops < most
 
 
 def _moves(steps: Iterable[Step]) -> dict[int, _Move]:
@@ -123,7 +106,7 @@ def _moves(steps: Iterable[Step]) -> dict[int, _Move]:
 def _order(
     steps: Iterable[Step], moves: Mapping[int, _Move], hops: Mapping[int, int | None]
 ) -> tuple[Step, ...]:
-    """Those that let go come first and land last; everything else moves at once when it lands."""
+    """Pods that hop or wait come first and land last; all others move at once when they land."""
     found: list[Step] = []
     last: list[Step] = []
     for pod, stop in hops.items():
@@ -145,36 +128,25 @@ def _order(
     return (*found, *last)
 
 
-def _fewest(
-    cluster: Cluster, profile: Profile, moves: Mapping[int, _Move], tight: bool
-) -> tuple[int, ...]:
-    """The pods that break all circles: few that have to wait, few altogether, unimportant ones."""
-    graph = _waits(cluster, moves, tight)
-    stops = _Stopovers(cluster, profile, moves)
-    cost: dict[int, Cost] = {}
-    for pod in sorted(pod for part in circles(graph) for pod in part):
-        cost[pod] = (int(stops.find(pod) is None), 1, stops.importance(pod))
-    return tuple(sorted(feedback_vertices(graph, cost)))
+def _circles(cluster: Cluster, moves: Mapping[int, _Move]) -> list[frozenset[int]]:
+    """Pods that wait for each other, each directly or through others.
 
-
-def _waits(cluster: Cluster, moves: Mapping[int, _Move], tight: bool) -> Graph:
-    """Who waits for whom; if `tight`, also those that fit now, but not with all others."""
+    A move waits for all that leave its target, if that has no room for all that land there.
+    """
     import networkx as nx
 
     requests, group_of = cluster.resources.requests, cluster.group_of
-    free = cluster.resources.allocatable - cluster.used
-    incoming = _incoming(cluster, moves)
+    short = _incoming(cluster, moves) > cluster.resources.allocatable - cluster.used
     leaving: dict[int, list[int]] = defaultdict(list)
     for pod, move in moves.items():
         if move.source is not None:
             leaving[move.source].append(pod)
-    waits: Graph = nx.DiGraph()
+    waits: nx.DiGraph[int] = nx.DiGraph()
     for pod, move in moves.items():
-        request = requests[group_of[pod]]
-        needed = incoming[move.target] if tight else request
-        if ((request > 0) & (needed > free[move.target])).any():
+        if ((requests[group_of[pod]] > 0) & short[move.target]).any():
             waits.add_edges_from((pod, other) for other in leaving[move.target])
-    return waits
+    parts = nx.strongly_connected_components(waits)
+    return sorted((frozenset(part) for part in parts if len(part) > 1), key=min)
 
 
 def _incoming(cluster: Cluster, moves: Mapping[int, _Move]) -> IntArray:
@@ -194,15 +166,17 @@ class _Stopovers:
         self._state = SchedulingState(cluster)
         self._scheduler = Scheduler(self._state, profile)
         self._spare = cluster.resources.allocatable - cluster.used - _incoming(cluster, moves)
-        ranks = {p: rank for rank, p in enumerate(sorted({pod.priority for pod in cluster.pods}))}
-        self._rank = ranks
 
-    def importance(self, pod: int) -> int:
-        """By priority, in small numbers that can be added."""
-        return self._rank[self._cluster.pods[pod].priority]
+    def take(self, pod: int) -> int | None:
+        """The best temporary place at this moment, and the pod goes there."""
+        node = self._find(pod)
+        if node is not None:
+            self._state.remove(pod)
+            self._state.place(pod, node)
+            self._spare[node] -= self._cluster.resources.requests[self._cluster.group_of[pod]]
+        return node
 
-    def find(self, pod: int) -> int | None:
-        """The best temporary place at this moment."""
+    def _find(self, pod: int) -> int | None:
         move = self._moves[pod]
         if move.source is None:
             return None
@@ -218,17 +192,8 @@ class _Stopovers:
         ]
         return max(free, key=lambda node: (self._alike(pod, node), -node), default=None)
 
-    def take(self, pod: int) -> int | None:
-        """The same, and the pod goes there."""
-        node = self.find(pod)
-        if node is not None:
-            self._state.remove(pod)
-            self._state.place(pod, node)
-            self._spare[node] -= self._cluster.resources.requests[self._cluster.group_of[pod]]
-        return node
-
     def _alike(self, pod: int, node: int) -> int:
-        """In how many domains of its spread rules the node is like the pod's own place to be."""
+        """In how many domains of its spread rules the node is like the pod's target."""
         nodes = self._cluster.nodes
         here, there = nodes[node].labels, nodes[self._moves[pod].target].labels
         keys = {c.topology_key for c in self._cluster.pods[pod].spec.topology_spread_constraints}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from planner.cluster import Cluster
@@ -19,10 +19,10 @@ from planner.solver.options import SchedulerArgs, SolveOptions
 from planner.solver.problem import Problem, build_problem
 from planner.solver.search import Report, silent
 
-TRIED = 2_000
-"""Up to this many pods times nodes, what --rebalance would reach is tried for the hint."""
-
-LOOKED_AT_TWICE = 1_000
+HINT_LIMIT = 2_000
+"""Pods times nodes up to which it is tried what --rebalance would reach, for a hint."""
+CHECKED_TWICE = 1_000
+"""Evictions up to which the steps are also checked with evicted pods still terminating."""
 SURGING = frozenset({"Deployment", "ReplicaSet", "ReplicationController"})
 """Controllers that can run one pod more for a while; a StatefulSet's pods have names to keep."""
 
@@ -92,9 +92,10 @@ def relaxed(profile: Profile) -> Profile:
 def _checked(
     problem: Problem, profile: Profile, decision: Decision, limits: Allowances
 ) -> tuple[Waves, Verification]:
-    """Waves whose order is legal, with hops if they are. What fails its check is never seen."""
-    for steps in _hopping(problem, profile, decision):
-        waves, checked = _waved(problem, profile, steps, limits)
+    """Waves whose order is legal, with hops if those are legal, too."""
+    hopping = _hopping(problem, profile, decision)
+    if hopping is not None:
+        waves, checked = _waved(problem, profile, hopping, limits)
         if checked.good:
             return waves, checked
     waves, checked = _waved(problem, profile, decision.steps, limits)
@@ -106,14 +107,14 @@ def _checked(
     return waves, checked
 
 
-def _hopping(problem: Problem, profile: Profile, decision: Decision) -> Iterator[tuple[Step, ...]]:
-    """Orders with temporary hops; each is one more eviction, and as such has to be allowed."""
+def _hopping(problem: Problem, profile: Profile, decision: Decision) -> tuple[Step, ...] | None:
+    """The steps with temporary hops; each is one more eviction, and has to be allowed as such."""
     options = problem.options
     if not options.hops:
-        return
+        return None
     evictions = sum(step.action == "evict" for step in decision.steps)
     most = None if options.max_moves is None else options.max_moves - evictions
-    yield from with_hops(problem.cluster, decision.steps, profile, most)
+    return with_hops(problem.cluster, decision.steps, profile, most)
 
 
 def _waved(
@@ -158,9 +159,9 @@ def _while_terminating(
 ) -> bool | None:
     """Whether the steps also hold while evicted pods are still there.
 
-    None if none is evicted, or if there are too many to look at everything twice.
+    None if none is evicted, or if there are too many to check everything twice.
     """
-    if not 0 < checked.evictions <= LOOKED_AT_TWICE:
+    if not 0 < checked.evictions <= CHECKED_TWICE:
         return None
     may_go = _displaceable(problem)
     return check_steps(
@@ -169,12 +170,12 @@ def _while_terminating(
 
 
 def with_rebalance(outcome: PlanOutcome, report: Report) -> PlanOutcome | None:
-    """What --rebalance would reach where something is left to wish for, tried if that is quick."""
+    """What --rebalance would reach where something is left undone, tried if that is quick."""
     options, cluster = outcome.problem.options, outcome.before
     wanting = outcome.changed.unplaced or outcome.final.remaining
     if options.rebalance or options.relax or options.preempt or not wanting:
         return None
-    if len(cluster.nodes) * len(cluster.pods) > TRIED:
+    if len(cluster.nodes) * len(cluster.pods) > HINT_LIMIT:
         return None
     problem = build_problem(cluster, replace(options, rebalance=True))
     return _outcome(problem, outcome.profile, report)

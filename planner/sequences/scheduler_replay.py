@@ -7,6 +7,8 @@ domain of the key that most pods spread over) and nobody waits who should not.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from planner.cluster import PENDING, Cluster
@@ -14,22 +16,29 @@ from planner.cluster.spread import counted_key
 from planner.cluster.topology import IntArray
 from planner.replay.trial import Manner, Trial, WavePlan
 from planner.sequences.outcome import PlanOutcome
-from planner_models.plan import SchedulerReplay
 
 SEEDS = 20
-MOST = 200
+MOST_EVICTIONS = 200
 """With more evictions than this nothing is replayed: it would take longer than the plan."""
-SHARE = 0.1
+TIME_SHARE = 0.1
 """The part of the time limit that replays get."""
-_PER_POD, _PER_POD_AND_NODE = 5e-4, 2e-5
-"""About the seconds that one replay takes for each pod without a node."""
+SECONDS_PER_POD, SECONDS_PER_POD_AND_NODE = 5e-4, 2e-5
+"""About what one replay takes for each pod without a node."""
 
 
-def scheduler_replay(outcome: PlanOutcome) -> SchedulerReplay | None:
-    """In how many seeds kube-scheduler ends with the plan's counts; None if nothing is evicted."""
+@dataclass(frozen=True)
+class ReplayedSeeds:
+    """In how many of the tie seeds that were tried kube-scheduler ends with the plan's counts."""
+
+    seeds: int
+    agrees: int
+
+
+def scheduler_replay(outcome: PlanOutcome) -> ReplayedSeeds | None:
+    """None if nothing is evicted, or if that would take too long."""
     waves = _evictions(outcome)
     pods = [pod for wave in waves for pod in wave.evictions]
-    if not 0 < len(pods) <= MOST:
+    if not 0 < len(pods) <= MOST_EVICTIONS:
         return None
     seeds = _affordable(outcome, len(pods))
     if not seeds:
@@ -41,14 +50,14 @@ def scheduler_replay(outcome: PlanOutcome) -> SchedulerReplay | None:
         manner = Manner(seed, terminating=seed % 2 == 1)
         run = trial.run(waves, manner, unlimited=True)
         agrees += bool((_counts(outcome.before, run.node_of) == planned).all())
-    return SchedulerReplay(seeds=seeds, agrees=agrees)
+    return ReplayedSeeds(seeds, agrees)
 
 
 def _affordable(outcome: PlanOutcome, evictions: int) -> int:
     """As many seeds as part of the time limit holds; counted, so that a plan repeats exactly."""
     waiting = evictions + len(outcome.before.pending)
-    one = waiting * (_PER_POD + _PER_POD_AND_NODE * len(outcome.before.nodes))
-    return min(SEEDS, int(SHARE * outcome.problem.options.time_limit / one))
+    one = waiting * (SECONDS_PER_POD + SECONDS_PER_POD_AND_NODE * len(outcome.before.nodes))
+    return min(SEEDS, int(TIME_SHARE * outcome.problem.options.time_limit / one))
 
 
 def _evictions(outcome: PlanOutcome) -> list[WavePlan]:
@@ -56,7 +65,7 @@ def _evictions(outcome: PlanOutcome) -> list[WavePlan]:
     found: list[WavePlan] = []
     seen: set[int] = set()
     for wave in outcome.waves.waves:
-        going = (step.pod for step in wave if step.action in ("evict", "move"))
+        going = (step.pod for step in wave if step.evicts)
         found.append(WavePlan(tuple(pod for pod in going if pod not in seen)))
         seen.update(found[-1].evictions)
     return found

@@ -1,7 +1,7 @@
 """What a wave of steps has under way: room that is taken twice, and pods that are down.
 
-Nothing of a wave is over before all of it is: an evicted pod still holds its room and a landed one
-is not ready yet. So a step fits into the current wave or has to wait for the next one.
+No step of a wave is over before all of them are: an evicted pod still holds its room and a landed
+one is not ready yet. So a step fits into the current wave or has to wait for the next one.
 """
 
 from __future__ import annotations
@@ -44,7 +44,6 @@ class WaveState:
         if allowances.most is not None:
             self._limits.append(max(1, allowances.most))
             self._down.append(0)
-        self._evicted: set[int] = set()
         self.beyond: set[str] = set()
         self._node_of: list[int] = cluster.node_of.tolist()
         self._left_over: list[list[int]] = (cluster.resources.allocatable - cluster.used).tolist()
@@ -69,45 +68,45 @@ class WaveState:
         """How many more pods the allowance lets go down in this wave."""
         return self._limits[number] - self._down[number] - self._held[number]
 
-    def obstacle(self, unit: Step) -> Obstacle | None:
+    def obstacle(self, step: Step) -> Obstacle | None:
         """What keeps the step from being part of this wave, filters aside.
 
         A pod that hops has to be ready in its temporary place before it goes on.
         """
-        if unit.action != "place" and unit.pod in self._settling:
+        if step.action != "place" and step.pod in self._settling:
             return ("filter", 0)
-        if unit.action != "place" and not self._surges(unit):
-            for number in self._numbers(unit.pod):
+        if step.action != "place" and not self._surges(step):
+            for number in self._numbers(step.pod):
                 if self.spare(number) <= 0:
                     return ("budget", number)
-        if unit.action != "evict" and not self._has_room(unit):
-            return ("room", unit.node)
+        if step.action != "evict" and not self._has_room(step):
+            return ("room", step.node)
         return None
 
-    def illegal(self, unit: Step) -> Obstacle | None:
+    def illegal(self, step: Step) -> Obstacle | None:
         """What makes the step impossible now: for a landing, a filter that refuses the pod."""
-        source = self._node_of[unit.pod]
-        if (source == PENDING) != (unit.action == "place"):
-            return ("pod", unit.pod)
-        if unit.action == "evict" or self._scheduler is None:
+        source = self._node_of[step.pod]
+        if (source == PENDING) != (step.action == "place"):
+            return ("pod", step.pod)
+        if step.action == "evict" or self._scheduler is None:
             return None
-        if unit.action == "move":
-            self._scheduler.state.remove(unit.pod)
-        legal = refusal(self._scheduler, unit.pod, unit.node) is None
-        if unit.action == "move":
-            self._scheduler.state.place(unit.pod, source)
+        if step.action == "move":
+            self._scheduler.state.remove(step.pod)
+        legal = refusal(self._scheduler, step.pod, step.node) is None
+        if step.action == "move":
+            self._scheduler.state.place(step.pod, source)
         return None if legal else ("filter", 0)
 
-    def _surges(self, unit: Step) -> bool:
+    def _surges(self, step: Step) -> bool:
         """Whether the new pod may start beside the old one: the filters see both."""
-        if unit.action != "move" or unit.pod not in self._may_surge or self._scheduler is None:
+        if step.action != "move" or step.pod not in self._may_surge or self._scheduler is None:
             return False
-        return refusal(self._scheduler, unit.pod, unit.node) is None
+        return refusal(self._scheduler, step.pod, step.node) is None
 
-    def _has_room(self, unit: Step) -> bool:
+    def _has_room(self, step: Step) -> bool:
         """Whether the pod fits even if none of the wave's evicted pods is gone yet."""
-        free = self._free[unit.node]
-        return all(free[resource] >= amount for resource, amount in self._request(unit.pod))
+        free = self._free[step.node]
+        return all(free[resource] >= amount for resource, amount in self._request(step.pod))
 
     def _request(self, pod: int) -> list[tuple[int, int]]:
         """What the pod asks for, as (resource, amount)."""
@@ -117,35 +116,34 @@ class WaveState:
             self._asks[group] = [(resource, amount) for resource, amount in amounts if amount > 0]
         return self._asks[group]
 
-    def overdraw(self, unit: Step) -> None:
+    def overdraw(self, step: Step) -> None:
         """The first step of a wave has to be taken some time, whatever its budget allows."""
-        if unit.action in ("evict", "move") and not self._surges(unit):
-            for number in self._allowances.of_pod(unit.pod):
+        if step.evicts and not self._surges(step):
+            for number in self._allowances.of_pod(step.pod):
                 allowance = self._allowances.each[number]
                 if allowance.budget and self._down[number] >= allowance.limit:
                     self.beyond.add(allowance.name)
 
-    def apply(self, unit: Step) -> None:
+    def apply(self, step: Step) -> None:
         """Take the step. A landed pod holds its place in the budget until the wave ends."""
-        if unit.action in ("cordon", "uncordon"):
+        if step.action in ("cordon", "uncordon"):
             return
-        numbers = self._numbers(unit.pod)
-        if self._surges(unit):
-            self.surging.add(unit)
+        numbers = self._numbers(step.pod)
+        if self._surges(step):
+            self.surging.add(step)
             numbers = ()
-        if unit.action in ("evict", "move"):
-            self.left.add(self._node_of[unit.pod])
-            self._remove(unit.pod)
-            self._evicted.add(unit.pod)
+        if step.evicts:
+            self.left.add(self._node_of[step.pod])
+            self._remove(step.pod)
             for number in numbers:
-                if unit.action == "evict":
+                if step.action == "evict":
                     self._down[number] += 1
                 else:
                     self._held[number] += 1
-        if unit.action in ("place", "move"):
-            self._place(unit.pod, unit.node)
-            self._settling.add(unit.pod)
-        if unit.action == "place":
+        if step.lands:
+            self._place(step.pod, step.node)
+            self._settling.add(step.pod)
+        if step.action == "place":
             for number in numbers:
                 self._down[number] -= 1
                 self._held[number] += 1

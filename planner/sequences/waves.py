@@ -1,9 +1,9 @@
 """Groups the steps of a plan into waves: what may be under way at the same time.
 
 A wave takes no more pods down than budgets allow, and its landings need no room that one of its own
-evictions makes. Later steps are taken earlier where they fit. Whether the scheduler's filters let
-them is asked step by step, or left to the check that every plan passes through, which is quicker.
-If asking leads nowhere, the given order is only cut.
+evictions makes. Later steps are taken earlier where they fit. Whether the scheduler's filters allow
+that is asked step by step, or left to the check that every plan passes through, which is quicker.
+If asking leads nowhere, the given order is kept and only cut into waves.
 
 A step that can't be taken waits for the one thing that refused it (a budget, the room of a node,
 the eviction of its pod) and is looked at again only when that has changed: the work grows with the
@@ -49,76 +49,79 @@ def plan_waves(
     *,
     surge: frozenset[int] = frozenset(),
 ) -> Waves:
-    """The steps in as few waves as come easily; their order is legal if the given one is.
+    """The steps in few waves; their order is legal if the given one is.
 
     The controllers of `surge` pods can start the new pod first, where filters and room allow both.
     """
-    units = _joined(steps)
+    steps = _joined(steps)
     found = None
-    if all(unit.action in ("evict", "place", "move") for unit in units):
-        found = _Reordering(WaveState(cluster, allowances, profile, surge), units).run()
-    return found or _cut(WaveState(cluster, allowances, profile, surge), units)
+    if not _cordons(steps):
+        found = _Reordering(WaveState(cluster, allowances, profile, surge), steps).run()
+    return found or _cut(WaveState(cluster, allowances, profile, surge), steps)
 
 
 def guess_waves(cluster: Cluster, steps: Sequence[Step], allowances: Allowances) -> Waves | None:
     """The same without asking the filters: legal only if a check of the result says so."""
-    units = _joined(steps)
-    if any(unit.action in ("cordon", "uncordon") for unit in units):
+    if _cordons(steps):
         return None
-    return _Reordering(WaveState(cluster, allowances, None), units).run()
+    return _Reordering(WaveState(cluster, allowances, None), _joined(steps)).run()
+
+
+def _cordons(steps: Sequence[Step]) -> bool:
+    return any(step.action in ("cordon", "uncordon") for step in steps)
 
 
 def _joined(steps: Sequence[Step]) -> list[Step]:
     """An eviction and the placement of the same pod right after it are a move."""
-    units: list[Step] = []
+    found: list[Step] = []
     for step in steps:
-        if step.action == "place" and units and units[-1] == Step.evict(step.pod, units[-1].node):
-            units[-1] = Step.move(step.pod, step.node)
+        if step.action == "place" and found and found[-1] == Step.evict(step.pod, found[-1].node):
+            found[-1] = Step.move(step.pod, step.node)
         else:
-            units.append(step)
-    return units
+            found.append(step)
+    return found
 
 
-def _cut(state: WaveState, units: Sequence[Step]) -> Waves:
+def _cut(state: WaveState, steps: Sequence[Step]) -> Waves:
     """The given order, with a new wave where the current one can't take the next step."""
     waves: list[list[Step]] = []
-    for unit in units:
-        if waves and unit.action not in ("cordon", "uncordon") and state.obstacle(unit) is None:
-            waves[-1].append(unit)
+    for step in steps:
+        if waves and step.action not in ("cordon", "uncordon") and state.obstacle(step) is None:
+            waves[-1].append(step)
         else:
             state.begin()
-            state.overdraw(unit)
-            waves.append([unit])
-        state.apply(unit)
+            state.overdraw(step)
+            waves.append([step])
+        state.apply(step)
     return Waves(tuple(map(tuple, waves)), tuple(sorted(state.beyond)), frozenset(state.surging))
 
 
-def _hop_before(units: Sequence[Step]) -> dict[int, int]:
+def _hop_before(steps: Sequence[Step]) -> dict[int, int]:
     """Of steps that take a pod on from its temporary place, the hop that has to come first."""
-    hops = {unit.pod: index for index, unit in enumerate(units) if unit.temporary}
+    hops = {step.pod: index for index, step in enumerate(steps) if step.temporary}
     return {
-        index: hops[unit.pod]
-        for index, unit in enumerate(units)
-        if unit.pod in hops and not unit.temporary
+        index: hops[step.pod]
+        for index, step in enumerate(steps)
+        if step.pod in hops and not step.temporary
     }
 
 
 class _Reordering:
     """Every wave takes what it can of the remaining steps."""
 
-    def __init__(self, state: WaveState, units: Sequence[Step]) -> None:
+    def __init__(self, state: WaveState, steps: Sequence[Step]) -> None:
         self._state = state
-        self._units = units
-        self._ready = list(range(len(units)))
+        self._steps = steps
+        self._ready = list(range(len(steps)))
         self._waiting: dict[Obstacle, list[int]] = defaultdict(list)
-        self._taken = [False] * len(units)
+        self._taken = [False] * len(steps)
         self._next = 0
-        self._after = _hop_before(units)
+        self._after = _hop_before(steps)
 
     def run(self) -> Waves | None:
         """All steps in waves; None if one of them can never be taken."""
         waves: list[tuple[Step, ...]] = []
-        left = len(self._units)
+        left = len(self._steps)
         while left:
             wave = self._wave() or self._forced()
             if not wave:
@@ -148,18 +151,18 @@ class _Reordering:
             self._take(index, wave)
 
     def _obstacle(self, index: int) -> Obstacle | None:
-        unit = self._units[index]
+        step = self._steps[index]
         if index in self._after and not self._taken[self._after[index]]:
-            return ("pod", unit.pod)
-        return self._state.obstacle(unit) or self._state.illegal(unit)
+            return ("pod", step.pod)
+        return self._state.obstacle(step) or self._state.illegal(step)
 
     def _take(self, index: int, wave: list[Step]) -> None:
-        unit = self._units[index]
+        step = self._steps[index]
         self._taken[index] = True
-        self._state.apply(unit)
-        wave.append(unit)
-        if unit.action == "evict" or unit.temporary:
-            for other in self._waiting.pop(("pod", unit.pod), ()):
+        self._state.apply(step)
+        wave.append(step)
+        if step.action == "evict" or step.temporary:
+            for other in self._waiting.pop(("pod", step.pod), ()):
                 heappush(self._ready, other)
 
     def _refill(self) -> None:
@@ -173,19 +176,19 @@ class _Reordering:
 
     def _forced(self) -> list[Step]:
         """The first step that is left, whatever its budget says; nothing if filters refuse it."""
-        while self._next < len(self._units) and self._taken[self._next]:
+        while self._next < len(self._steps) and self._taken[self._next]:
             self._next += 1
-        unit = self._units[self._next]
+        step = self._steps[self._next]
         waits = self._next in self._after and not self._taken[self._after[self._next]]
-        if waits or self._state.illegal(unit) is not None:
+        if waits or self._state.illegal(step) is not None:
             return []
-        self._state.overdraw(unit)
+        self._state.overdraw(step)
         wave: list[Step] = []
         self._take(self._next, wave)
         return wave
 
     def _wake(self) -> None:
-        """After a wave: budgets are free again, rooms have opened, and filters may think anew."""
+        """After a wave: budgets are free again, room has opened, and filters may say yes now."""
         opened = [("room", node) for node in self._state.left]
         self._state.begin()
         for obstacle in (*opened, ("filter", 0)):

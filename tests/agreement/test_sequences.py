@@ -16,11 +16,11 @@ from planner.replay import Step, check_steps, total, violations
 from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import default_profile
-from planner.sequences.arena import Arena
 from planner.sequences.exhaustive import search
+from planner.sequences.filter_cache import FilterCache
+from planner.sequences.group_dependencies import GroupDependencies
 from planner.sequences.order import NoOrder, Order, find_order
-from planner.sequences.relevance import Relevance
-from planner.sequences.tally import Tally, start_table
+from planner.sequences.violation_total import ViolationTotal, start_table
 from planner.solver.options import SolveOptions
 from planner.solver.problem import Cell, Problem, build_problem
 from tests.agreement import brute_force
@@ -123,9 +123,9 @@ def test_counting_violations_over_groups_is_the_same_as_over_pods(
     cluster: Cluster, data: st.DataObject
 ) -> None:
     problem = build_problem(cluster, REBALANCE)
-    relevance = Relevance(cluster, PROFILE)
+    dependencies = GroupDependencies(cluster, PROFILE)
     now = total(violations(cluster, PROFILE))
-    tally = Tally(problem, PROFILE, relevance, problem.groups, now)
+    broken = ViolationTotal(problem, PROFILE, dependencies, problem.groups, now)
     world = World.of(cluster, rebalance=True)
     where = data.draw(placements(world))
     moved = cluster.with_placement(dict(enumerate(where)))
@@ -133,17 +133,17 @@ def test_counting_violations_over_groups_is_the_same_as_over_pods(
     for (group, node), count in counts(problem, where):
         table[problem.groups.index(group), node] = count
     expected = total(violations(moved, PROFILE))
-    assert tally.total(table.astype(np.uint8).tobytes()) == expected
-    assert tally.floor <= expected
+    assert broken.of(table.astype(np.uint8).tobytes()) == expected
 
 
 @given(clusters(), st.data())
-def test_the_arena_opens_the_nodes_that_the_scheduler_finds_feasible(
+def test_open_nodes_are_those_that_the_scheduler_finds_feasible(
     cluster: Cluster, data: st.DataObject
 ) -> None:
     problem = build_problem(cluster, REBALANCE)
     nodes = range(len(cluster.nodes))
-    arena = Arena(problem, PROFILE, Relevance(cluster, PROFILE), problem.groups, nodes)
+    dependencies = GroupDependencies(cluster, PROFILE)
+    filters = FilterCache(problem, PROFILE, dependencies, problem.groups, nodes)
     world = World.of(cluster, rebalance=True)
     for where in data.draw(st.lists(placements(world, all_run=False), max_size=4)):
         state = SchedulingState(cluster.with_placement(dict(enumerate(where))))
@@ -153,7 +153,7 @@ def test_the_arena_opens_the_nodes_that_the_scheduler_finds_feasible(
             table[problem.groups.index(group), node] = count
         for pod in sorted(world.movable | world.waiting):
             if where[pod] == NOWHERE:
-                opened = arena.open_nodes(
+                opened = filters.open_nodes(
                     problem.groups.index(int(cluster.group_of[pod])), table.tobytes()
                 )
                 feasible = scheduler.evaluate(pod).feasible.tolist()

@@ -97,7 +97,7 @@ def test_piped_objects_are_read_without_any_option() -> None:
     named = run("inspect", "-f", "-", stdin=data)
     assert piped.returncode == named.returncode == 0
     assert piped.stdout == named.stdout
-    assert b"excess 27" in piped.stdout
+    assert b"27 over the limit" in piped.stdout
     assert piped.stderr == b""
 
 

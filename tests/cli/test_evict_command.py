@@ -102,7 +102,7 @@ def test_yaml_is_eviction_objects_and_script_a_shell_script(
 def test_solve_writes_its_evictions_as_a_script(capsys: pytest.CaptureFixture[str]) -> None:
     app.main(["solve", "--example", "zone-outage", "--rebalance", "-o", "script"])
     text = capsys.readouterr().out
-    assert text.count("\nevict '/api/v1/") == 12
+    assert text.count("\nevict 'default' ") == 12
 
 
 def test_solve_keeps_to_what_may_be_down_at_once(capsys: pytest.CaptureFixture[str]) -> None:

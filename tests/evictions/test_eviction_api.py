@@ -5,7 +5,7 @@ from typing import Any
 from planner.cluster import Cluster
 from planner.disruption.eviction_api import REFUSED, TWO_BUDGETS, BudgetedEvictions
 from planner_models.pod import Pod
-from tests.evictions.strategy_examples import owned_pod
+from tests.descheduler.strategy_examples import owned_pod
 from tests.objects import Json, cluster_of, node, workload
 
 NOT_READY: Json = {"conditions": [{"type": "Ready", "status": "False"}]}

@@ -47,7 +47,7 @@ def test_what_is_said_to_converge_does_so_under_other_seeds(
     for seed in OTHER_SEEDS:
         final = carried_out(found, seed)
         if found.tried.converges:
-            after = found.aim.at(final.node_of.tolist())
+            after = found.aim.at(final.node_of)
             assert total(violations(after, PROFILE)) <= total(violations(found.after, PROFILE))
             assert waiting(final) <= waiting(found.after)
 

@@ -19,7 +19,7 @@ from planner.replay.verify import check_steps
 from planner.report.tables import explain_table
 from planner.report.text.blocks import plain_text
 from planner.scheduler.profile import default_profile
-from planner.sequences.exhaustive import Optimum, search
+from planner.sequences.exhaustive import BestSequence, search
 from planner.solver.options import SolveOptions
 from planner.solver.problem import build_problem
 from planner_models.diagnosis import Change, Diagnosis, Repair, RepairKind
@@ -49,7 +49,7 @@ def refused(cluster: Cluster) -> Iterator[tuple[Subject, Diagnosis]]:
             yield subject, found
 
 
-def exhaustive(subject: Subject) -> Optimum:
+def exhaustive(subject: Subject) -> BestSequence:
     """All sequences of evictions and placements for this pod alone."""
     others = [p for p in subject.cluster.pending.tolist() if p != subject.pod]
     alone = subject.cluster.with_placement(dict.fromkeys(others, GONE))

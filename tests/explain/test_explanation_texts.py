@@ -48,7 +48,7 @@ def explained(cluster: Cluster) -> Diagnosis:
 
 
 def compare(name: str, document: Diagnosis, *, wide: bool = False) -> None:
-    text = plain_text(explain_table.blocks(document, wide=wide), fit=not wide)
+    text = plain_text(explain_table.blocks(document, wide=wide))
     assert text == (SNAPSHOTS / f"explain-{name}.txt").read_text(encoding="utf-8")
     commands = [line for line in text.splitlines() if line.startswith("     $ kubectl")]
     assert all(len(line) <= 80 for line in text.splitlines() if line not in commands)

@@ -56,7 +56,7 @@ def test_a_name_loses_its_middle_and_a_sentence_its_end() -> None:
 
 def test_a_table_that_must_fit_shortens_its_widest_columns() -> None:
     row = ("web-" + "x" * 90 + "-x4v7p", "scheduled", "node-" + "y" * 60)
-    fitted = plain_text([Table(("POD", "OUTCOME", "NODE"), (row,))], fit=True)
+    fitted = "\n".join(Table(("POD", "OUTCOME", "NODE"), (row,)).lines(fit=True))
     whole = plain_text([Table(("POD", "OUTCOME", "NODE"), (row,))])
     assert max(map(len, fitted.splitlines())) == WIDTH
     assert "x4v7p" in fitted
@@ -71,7 +71,8 @@ def test_what_must_fit_fits_whatever_the_names(rows: list[tuple[str, str, str]])
         Listing(tuple(("+", name, remark) for _, name, remark in rows)),
         *(Paragraph(" ".join(row), indent=4) for row in rows),
     ]
-    assert all(len(line) <= WIDTH for line in plain_text(blocks, fit=True).split("\n"))
+    lines = [line for block in blocks for line in "\n".join(block.lines(fit=True)).split("\n")]
+    assert all(len(line) <= WIDTH for line in lines)
 
 
 @pytest.mark.parametrize(
@@ -119,3 +120,12 @@ def test_a_terminal_narrower_than_80_columns_is_not_overrun(
     table = Table(("POD", "NODE"), (("web-" * 20, "n" * 30),))
     write_terminal([Paragraph("word " * 20), table], stream, fit=True)
     assert all(len(line) <= 48 for line in stream.getvalue().splitlines())
+
+
+def test_a_wide_terminal_shows_names_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("NO_COLOR", "1")
+    stream = Terminal()
+    name = f"analytics-{'x' * 80}-ftb8x"
+    write_terminal([Paragraph(f"{name} waits"), Table(("POD",), ((name,),))], stream, fit=True)
+    assert stream.getvalue().count(name) == 2

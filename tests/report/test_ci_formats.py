@@ -93,6 +93,12 @@ def test_a_step_summary_that_can_t_be_written_is_an_error(
 # JUnit
 
 
+def test_what_leaves_the_exit_code_at_0_is_no_failure(capsys: pytest.CaptureFixture[str]) -> None:
+    root = ET.fromstring(run(capsys, "inspect", "--example", "zone-outage", "-o", "junit"))
+    assert root.attrib["failures"] == "0"
+    assert len(list(root.iter("system-out"))) == 5
+
+
 def test_junit_has_a_case_per_workload(capsys: pytest.CaptureFixture[str]) -> None:
     root = ET.fromstring(run(capsys, "explain", "-f", SHOP, "--all-pending", "-o", "junit"))
     assert root.attrib == {
@@ -271,7 +277,9 @@ def test_hostile_names_are_only_text(document: Document) -> None:
     assert len(commands) == min(len(found), MOST)
     assert all(COMMAND.fullmatch(line) for line in commands)
     root = ET.fromstring(junit_text("planner", checks, NOWHERE))
-    assert len(list(root.iter("failure"))) == len(found)
+    failures, told = (list(root.iter(tag)) for tag in ("failure", "system-out"))
+    assert len(failures) == sum(each.fails for each in found)
+    assert len(failures) + len(told) == len(found)
     log = json.loads(sarif_text("planner", found, NOWHERE))
     check_sarif(log)
     assert not [r for r in log["runs"][0]["results"] if "](" in r["message"]["text"]]

@@ -89,9 +89,9 @@ def spread(*counts: int, limit: int = 2) -> Spread:
 
 def test_bars_tell_what_is_allowed_from_what_is_above_it() -> None:
     assert plain_text(spread_bars([spread(4, 2, 1)])) == (
-        "BY ZONE  AT MOST  z0      z1    z2\n"
-        "web      2        4 ==##  2 ==  1 =\n"
-        "Bars: = up to min + maxSkew, # above it.\n"
+        "BY ZONE  LIMIT NOW  z0      z1    z2\n"
+        "web      2          4 ==##  2 ==  1 =\n"
+        "Bars: = up to the limit now (min + maxSkew), # above it.\n"
     )
 
 
@@ -104,8 +104,8 @@ def test_long_bars_are_scaled_and_never_hide_a_pod() -> None:
 def test_of_many_domains_the_fullest_and_the_emptiest_are_shown() -> None:
     text = plain_text(spread_bars([spread(1, 2, 6, 0, 1, 1, 1)]))
     assert text.splitlines()[:2] == [
-        "BY ZONE  AT MOST  FULLEST      EMPTIEST  DOMAINS",
-        "web      2        z2 6 ==####  z3 0      7",
+        "BY ZONE  LIMIT NOW  FULLEST      EMPTIEST  DOMAINS",
+        "web      2          z2 6 ==####  z3 0      7",
     ]
 
 

@@ -4,7 +4,9 @@ import json
 import os
 import shlex
 import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,26 +20,23 @@ from planner_models.evictions import (
     PlannedEviction,
     Situation,
 )
+from planner_models.plan import ReadyPods, WorkloadChange
+from tests.report import fake_kubectl
 
-FAKE = """#!/bin/sh
-{{ printf '%s\\n' "$@"; echo ====; }} >> {calls}
-case "$*" in
-  *create*) cat >> {bodies}; echo >> {bodies}; case "$*" in *{refused}*) exit 1 ;; esac ;;
-esac
-"""
 COLOURED = "ns\x1b[31m'%d\\"
 HOSTILE = "x'; touch owned; echo '$(touch owned)`touch owned`\n\"; touch owned #"
+OWNER = "ReplicaSet/web-1"
 
 
 def plan(*pods: str, node: str = "n1", cordon: tuple[str, ...] = ()) -> EvictionPlan:
-    """One wave for each pod."""
+    """One wave for each pod; three pods of a ReplicaSet without a Deployment stay ready."""
     return EvictionPlan(
         options=EvictionOptions(seeds=20),
         evictions=tuple(
             PlannedEviction(
                 pod=f"default/{pod}",
-                uid=f"uid-{number}",
-                workload="deploy/web",
+                uid=f"uid-{pod}",
+                workload="rs/web-1",
                 node=node,
                 wave=number,
                 reason=f"because of {node}",
@@ -49,7 +48,9 @@ def plan(*pods: str, node: str = "n1", cordon: tuple[str, ...] = ()) -> Eviction
                 number=number,
                 evictions=(f"default/{pod}",),
                 cordon=cordon,
-                wait_for=("default/deploy/web",),
+                ready=(
+                    ReadyPods(namespace="default", workload="rs/web-1", controller=OWNER, pods=3),
+                ),
             )
             for number, pod in enumerate(pods, start=1)
         ),
@@ -61,25 +62,54 @@ def plan(*pods: str, node: str = "n1", cordon: tuple[str, ...] = ()) -> Eviction
     )
 
 
-class Shell:
-    """Runs scripts with a kubectl that only takes notes."""
+def promising(document: EvictionPlan, **counts: int) -> EvictionPlan:
+    """The same, with what the zones have in the end."""
+    change = WorkloadChange(
+        workload="rs/web-1",
+        namespace="default",
+        controllers=(OWNER,),
+        topology_key="topology.kubernetes.io/zone",
+        domains=tuple(counts),
+        before=(3,) + (0,) * (len(counts) - 1),
+        after=tuple(counts.values()),
+        moved=1,
+    )
+    return document.model_copy(update={"workloads": (change,)})
 
-    def __init__(self, folder: Path, refused: str = "no-such-pod") -> None:
+
+class Shell:
+    """Runs scripts with a kubectl that has a small cluster, and a sleep that takes no time."""
+
+    def __init__(self, folder: Path, **state: Any) -> None:
         self.folder = folder
-        self.calls = folder / "calls"
-        self.bodies = folder / "bodies"
-        kubectl = folder / "bin" / "kubectl"
-        kubectl.parent.mkdir()
-        names = {"calls": str(self.calls), "bodies": str(self.bodies)}
-        quoted = {key: shlex.quote(value) for key, value in names.items()}
-        kubectl.write_text(FAKE.format(refused=shlex.quote(refused), **quoted))
-        kubectl.chmod(0o755)
+        pods = {
+            name: {"uid": f"uid-{name}", "node": "n1", "controller": OWNER, "ready": 0}
+            for name in state.pop("pods", ("w1", "w2", "w3"))
+        }
+        nodes = {"n1": {"zone": "a", "cordoned": False}, "n2": {"zone": "b", "cordoned": False}}
+        given = {"pods": pods, "nodes": nodes, "lands": dict.fromkeys(pods, "n2"), "evicted": []}
+        self._state = folder / "state.json"
+        self._state.write_text(json.dumps(given | state))
+        fake = shlex.join((sys.executable, "-ISs", fake_kubectl.__file__, str(folder)))
+        for name, text in (("kubectl", f'exec {fake} "$@"'), ("sleep", "exit 0")):
+            program = folder / "bin" / name
+            program.parent.mkdir(exist_ok=True)
+            program.write_text(f"#!/bin/sh\n{text}\n")
+            program.chmod(0o755)
+
+    @property
+    def state(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self._state.read_text())
+        return found
+
+    def change(self, **state: Any) -> None:
+        self._state.write_text(json.dumps(self.state | state))
 
     def run(self, script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
         return subprocess.run(
             ["/bin/sh", "-s", "--", *arguments],
-            input=script,
+            input=script.replace("patience=600", "patience=10"),
             cwd=self.folder,
             env={"PATH": path},
             capture_output=True,
@@ -87,16 +117,16 @@ class Shell:
             check=False,
         )
 
-    def seen(self) -> list[list[str]]:
-        if not self.calls.exists():
-            return []
-        return [call.split("\n") for call in self.calls.read_text().split("\n====\n") if call]
+    def calls(self) -> list[list[str]]:
+        notes = self.folder / "calls"
+        return (
+            [json.loads(line) for line in notes.read_text().splitlines()] if notes.exists() else []
+        )
 
-    def evicted(self) -> list[str]:
-        if not self.bodies.exists():
-            return []
-        objects = map(json.loads, self.bodies.read_text().splitlines())
-        return [found["metadata"]["name"] for found in objects]
+    def cordons(self) -> list[tuple[bool, str]]:
+        """Every cordon that was set or lifted, in order."""
+        patches = [call for call in self.calls() if call[0] == "patch"]
+        return [(bool(json.loads(c[4])["spec"]["unschedulable"]), c[-1]) for c in patches]
 
 
 @pytest.mark.parametrize("arguments", [[], ["--dry-run"]])
@@ -104,73 +134,141 @@ def test_without_run_nothing_is_called(tmp_path: Path, arguments: list[str]) -> 
     shell = Shell(tmp_path)
     done = shell.run(eviction_script(plan("w1", "w2", cordon=("n1",))), *arguments)
     assert done.returncode == 0
-    assert shell.seen() == []
+    assert shell.calls() == []
     assert "evict default/w2" in done.stdout
     assert "nothing was changed" in done.stdout
 
 
-def test_with_run_every_pod_is_evicted_by_its_uid_wave_by_wave(tmp_path: Path) -> None:
+def test_every_pod_is_evicted_by_its_uid_after_a_dry_run(tmp_path: Path) -> None:
     shell = Shell(tmp_path)
-    done = shell.run(eviction_script(plan("w1", "w2")), "--run")
+    done = shell.run(eviction_script(plan("w1")), "--run")
     assert (done.returncode, done.stderr) == (0, "")
-    bodies = [json.loads(line) for line in shell.bodies.read_text().splitlines()]
+    bodies = [json.loads(call[-1]) for call in shell.calls() if call[0] == "create"]
     assert [body["deleteOptions"] for body in bodies] == [
-        {"preconditions": {"uid": "uid-1"}},
-        {"preconditions": {"uid": "uid-2"}},
+        {"dryRun": ["All"], "preconditions": {"uid": "uid-w1"}},
+        {"preconditions": {"uid": "uid-w1"}},
     ]
-    verbs = [call[0] for call in shell.seen()]
-    assert verbs == ["create", "get", "rollout", "create", "get", "rollout"]
 
 
-def test_the_first_refusal_stops_it(tmp_path: Path) -> None:
-    shell = Shell(tmp_path, refused="w1")
+def test_waves_wait_for_the_pods_of_a_replica_set_without_a_deployment(tmp_path: Path) -> None:
+    shell = Shell(tmp_path, slow=3)
+    shell.run(eviction_script(plan("w1", "w2")), "--run")
+    verbs = [" ".join(call[:2]) for call in shell.calls()]
+    between = verbs[verbs.index("get pods") : len(verbs) - verbs[::-1].index("create --raw") - 2]
+    assert between.count("get pods") == 4
+    assert shell.state["evicted"] == ["w1", "w2"]
+
+
+def test_pods_that_never_get_ready_stop_it(tmp_path: Path) -> None:
+    shell = Shell(tmp_path, lands={})
     done = shell.run(eviction_script(plan("w1", "w2")), "--run")
-    assert done.returncode != 0
-    assert shell.evicted() == ["w1"]
+    assert done.returncode == 1
+    assert "only 2 of 3 pods of ReplicaSet/web-1 in default are ready" in done.stderr
+    assert shell.state["evicted"] == ["w1"]
+
+
+def test_a_budget_that_allows_nothing_now_is_asked_again(tmp_path: Path) -> None:
+    shell = Shell(tmp_path, refusals={"w1": 1})
+    done = shell.run(eviction_script(plan("w1")), "--run")
+    assert done.returncode == 0
+    assert done.stdout.count("trying again") == 1
+    assert shell.state["evicted"] == ["w1"]
+
+
+def test_any_other_refusal_stops_it(tmp_path: Path) -> None:
+    shell = Shell(tmp_path, forbidden=["w1"])
+    done = shell.run(eviction_script(plan("w1", "w2")), "--run")
+    assert done.returncode == 1
+    assert "w1 in default can't be evicted: Error from server (Forbidden)" in done.stderr
+    assert shell.state["evicted"] == []
+
+
+def test_a_second_run_goes_on_where_the_first_one_stopped(tmp_path: Path) -> None:
+    shell = Shell(tmp_path, forbidden=["w2"])
+    script = eviction_script(plan("w1", "w2"))
+    assert shell.run(script, "--run").returncode == 1
+    shell.change(forbidden=[])
+    done = shell.run(script, "--run")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert shell.state["evicted"] == ["w1", "w2"]
+
+
+def test_another_pod_of_the_same_name_stays(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    pods = shell.state["pods"]
+    shell.change(pods=pods | {"w1": pods["w1"] | {"uid": "another"}})
+    assert shell.run(eviction_script(plan("w1")), "--run").returncode == 0
+    assert shell.state["evicted"] == []
 
 
 def test_cordons_are_lifted_after_the_wave_and_when_it_is_refused(tmp_path: Path) -> None:
-    shell = Shell(tmp_path, refused="w2")
+    shell = Shell(tmp_path, forbidden=["w2"])
     done = shell.run(eviction_script(plan("w1", "w2", cordon=("n1",))), "--run")
-    assert done.returncode != 0
-    cordons = [call for call in shell.seen() if call[0] in ("cordon", "uncordon")]
-    assert cordons == [[verb, "--", "n1"] for verb in ("cordon", "uncordon") * 2]
+    assert done.returncode == 1
+    assert shell.cordons() == [(True, "n1"), (False, "n1")] * 2
+
+
+def test_a_cordon_of_somebody_else_is_not_lifted(tmp_path: Path) -> None:
+    nodes = {"n1": {"zone": "a", "cordoned": True}, "n2": {"zone": "b", "cordoned": False}}
+    shell = Shell(tmp_path, nodes=nodes)
+    done = shell.run(eviction_script(plan("w1", cordon=("n1",))), "--run")
+    assert "somebody else has cordoned it" in done.stdout
+    assert shell.state["nodes"]["n1"]["cordoned"]
+
+
+def test_a_cordon_that_was_left_behind_is_lifted_by_the_next_run(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    script = eviction_script(plan("w1", cordon=("n1",)))
+    shell.run(script.replace("trap lift EXIT", "").replace("\nlift\n", "\nexit 9\n"), "--run")
+    assert shell.state["nodes"]["n1"]["cordoned"]
+    shell.run(script, "--run")
+    assert not shell.state["nodes"]["n1"]["cordoned"]
 
 
 def test_held_cordons_are_lifted_once_the_next_wave_has_set_its_own(tmp_path: Path) -> None:
     held = plan("w1", "w2", cordon=("n1",))
     first, second = held.waves
     waves = (
-        first.model_copy(update={"hold": True, "pending": 1}),
+        first.model_copy(update={"hold": True}),
         second.model_copy(update={"cordon": ("n2",)}),
     )
     shell = Shell(tmp_path)
     shell.run(eviction_script(held.model_copy(update={"waves": waves})), "--run")
-    cordons = [(call[0], call[-1]) for call in shell.seen() if "cordon" in call[0]]
-    assert cordons == [
-        ("cordon", "n1"),
-        ("cordon", "n2"),
-        ("uncordon", "n1"),
-        ("uncordon", "n2"),
-    ]
+    assert shell.cordons() == [(True, "n1"), (True, "n2"), (False, "n1"), (False, "n2")]
+
+
+def test_it_ends_with_the_counts_beside_the_planned_ones(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    done = shell.run(eviction_script(promising(plan("w1"), a=2, b=1)), "--run")
+    assert done.returncode == 0
+    assert "rs/web-1 in default: a 2, b 1, as planned" in done.stdout
+
+
+def test_counts_that_differ_are_a_negative_answer(tmp_path: Path) -> None:
+    shell = Shell(tmp_path, lands={"w1": "n1"})
+    done = shell.run(eviction_script(promising(plan("w1"), a=2, b=1)), "--run")
+    assert done.returncode == 3
+    assert "rs/web-1 in default: a 3, b 0; planned were a 2, b 1" in done.stdout
 
 
 def test_names_can_never_become_commands(tmp_path: Path) -> None:
-    shell = Shell(tmp_path)
-    document = plan(HOSTILE, node=HOSTILE, cordon=(HOSTILE,))
+    nodes = {HOSTILE: {"zone": HOSTILE, "cordoned": False}}
+    shell = Shell(tmp_path, pods=(HOSTILE, "w2", "w3"), nodes=nodes, lands={HOSTILE: HOSTILE})
+    document = promising(plan(HOSTILE, node=HOSTILE, cordon=(HOSTILE,)), **{HOSTILE: 1})
     for arguments in ([], ["--run"]):
         shell.run(eviction_script(document), *arguments)
     assert not (tmp_path / "owned").exists()
-    assert shell.evicted() == [HOSTILE]
+    assert shell.state["evicted"] == [HOSTILE]
 
 
 def test_a_script_holds_no_character_that_a_terminal_obeys(tmp_path: Path) -> None:
     text = eviction_script(plan(COLOURED, node=COLOURED, cordon=(COLOURED,)))
     assert "\x1b" not in text
-    shell = Shell(tmp_path)
+    nodes = {COLOURED: {"zone": "a", "cordoned": False}}
+    shell = Shell(tmp_path, pods=(COLOURED, "w2", "w3"), nodes=nodes, lands={COLOURED: COLOURED})
     shell.run(text, "--run")
-    assert shell.evicted() == [COLOURED]
-    assert ("cordon", COLOURED) in [(call[0], call[-1]) for call in shell.seen()]
+    assert shell.state["evicted"] == [COLOURED]
+    assert shell.cordons() == [(True, COLOURED), (False, COLOURED)]
 
 
 def test_an_unknown_argument_is_refused(tmp_path: Path) -> None:
@@ -186,9 +284,25 @@ def test_yaml_has_an_eviction_object_for_each_pod() -> None:
 
 
 def test_a_rebalancing_plan_has_a_script_too(tmp_path: Path) -> None:
-    document = planner.load(example="zone-outage").solve(rebalance=True)
-    shell = Shell(tmp_path)
+    cluster = planner.load(example="zone-outage")
+    document = cluster.solve(rebalance=True)
+    pods = {
+        pod.name: {
+            "uid": pod.uid,
+            "node": pod.node_name,
+            "controller": f"{pod.owner.kind}/{pod.owner.name}",
+            "ready": 0,
+        }
+        for pod in cluster.pods
+        if pod.owner is not None and pod.namespace == "default"
+    }
+    zone = "topology.kubernetes.io/zone"
+    nodes = {n.name: {"zone": n.labels.get(zone, ""), "cordoned": False} for n in cluster.nodes}
+    lands = {each.pod.partition("/")[2]: each.node for each in document.placements}
+    shell = Shell(tmp_path, nodes=nodes, lands=lands)
+    shell.change(pods=pods)
     done = shell.run(plan_script(document), "--run")
-    assert done.returncode == 0
-    assert len(shell.evicted()) == 12
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(shell.state["evicted"]) == 12
     assert "wave 4 of 4: 1 eviction" in done.stdout
+    assert "deploy/web in default: eu-1a 3, eu-1b 3, eu-1c 3, as planned" in done.stdout

@@ -182,8 +182,8 @@ def test_a_plan_that_may_place_too_few_says_of_which_priority() -> None:
 def test_wide_shows_counts_as_bars_against_what_is_allowed() -> None:
     document = plan("zone-outage-rebalance")
     lines = to_text(document, Output.WIDE, plan_table).splitlines()
-    assert "deploy/api now       1        6 =#####  6 =#####  0" in lines
-    assert "deploy/api after     5        4 ====    4 ====    4 ====" in lines
+    assert "deploy/api now       1          6 =#####  6 =#####  0" in lines
+    assert "deploy/api after     5          4 ====    4 ====    4 ====" in lines
 
 
 def test_wishes_that_are_not_proven_are_said_beside_what_is() -> None:

@@ -1,16 +1,9 @@
 from __future__ import annotations
 
-from itertools import product
-
-from hypothesis import given
-from hypothesis import strategies as st
-
 from planner.replay import check_steps
 from planner.scheduler.profile import default_profile
-from planner.sequences.components import components
 from planner.sequences.exhaustive import search
-from planner.sequences.relevance import Relevance
-from planner.sequences.tally import least_excess
+from planner.sequences.group_dependencies import GroupDependencies, independent_parts
 from planner.sequences.value import Value
 from planner.solver.options import SolveOptions
 from planner.solver.problem import build_problem
@@ -89,7 +82,7 @@ def test_workloads_that_never_meet_are_searched_apart() -> None:
         THREE_ZONES, pods("n1", "n1", spread=ours), pods("n2", "n2", app="b", spread=theirs)
     )
     problem = build_problem(built, REBALANCE)
-    assert components(problem, Relevance(built, PROFILE)) == ((0,), (1,))
+    assert independent_parts(problem, GroupDependencies(built, PROFILE)) == ((0,), (1,))
     assert search(problem, PROFILE).value == Value((), 0, 2)
 
 
@@ -97,22 +90,4 @@ def test_workloads_that_compete_for_room_are_searched_together() -> None:
     nodes = [node("n1", cpu="2"), node("n2", cpu="2")]
     built = cluster(nodes, pods("n1", cpu="1"), pods("n2", app="b", cpu="2"))
     problem = build_problem(built, REBALANCE)
-    assert components(problem, Relevance(built, PROFILE)) == ((0, 1),)
-
-
-@given(
-    st.lists(st.integers(0, 4), min_size=1, max_size=3),
-    st.integers(0, 4),
-    st.integers(0, 2),
-    st.integers(1, 2),
-)
-def test_the_least_excess_is_that_of_the_best_way_to_add_pods(
-    fixed: list[int], fewest: int, more: int, skew: int
-) -> None:
-    ways = (
-        [count + new for count, new in zip(fixed, added, strict=True)]
-        for added in product(range(fewest + more + 1), repeat=len(fixed))
-        if fewest <= sum(added) <= fewest + more
-    )
-    best = min(sum(max(0, c - min(way) - skew) for c in way) for way in ways)
-    assert least_excess(fixed, fewest, fewest + more, skew) == best
+    assert independent_parts(problem, GroupDependencies(built, PROFILE)) == ((0, 1),)

@@ -41,9 +41,9 @@ def replay(outcome: PlanOutcome) -> None:
         going = Counter[int]()
         for step in wave:
             group = int(cluster.group_of[step.pod])
-            if step.action in ("evict", "move"):
+            if step.evicts:
                 going[group] += 1
-            if step.action in ("place", "move"):
+            if step.lands:
                 used[step.node] += requests[group]
         assert not (used > np.maximum(allocatable, before)).any()
         for budget in budgets:

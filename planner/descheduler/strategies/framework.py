@@ -1,13 +1,13 @@
 """What strategies see and do: a view of the cluster, and an evictor that they ask.
 
 A strategy looks at the cluster as it is when it starts. Nothing is simulated after an eviction: the
-evicted pod still counts everywhere, which is why the descheduler's evictions may go in circles.
+evicted pod still counts everywhere, which is why the descheduler may evict in circles.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
@@ -16,10 +16,10 @@ import numpy as np
 
 from planner.cluster import ELSEWHERE, Cluster
 from planner.cluster.topology import IntArray
-from planner.descheduler.strategies.limits import EvictionCount, Outcome
+from planner.descheduler.strategies.limits import EvictionCount, EvictionResult
 from planner_models.descheduler_args import IncludeExclude
 from planner_models.node import Node
-from planner_models.pod import Pod
+from planner_models.pod import ContainerState, Pod
 from planner_models.selectors import LabelSelector
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ class Eviction:
 
 
 @dataclass(frozen=True)
-class Refusal:
+class RefusedEviction:
     """An eviction that the Eviction API would have refused."""
 
     pod: Pod
@@ -112,7 +112,7 @@ class View:
         return pod.terminating or pod in self.terminating
 
     def in_any_order(self, items: Iterable[T]) -> list[T]:
-        """Items of which the descheduler takes one after the other in no particular order."""
+        """Items that the descheduler goes through in no particular order."""
         found = list(items)
         if self.seed:
             random.Random(self.seed).shuffle(found)
@@ -142,7 +142,7 @@ class Evictor:
         self, strategy: str, view: View, guard: Guard, count: EvictionCount, api: EvictionApi
     ) -> None:
         self.evictions: list[Eviction] = []
-        self.refusals: list[Refusal] = []
+        self.refusals: list[RefusedEviction] = []
         self._strategy = strategy
         self._view = view
         self._guard = guard
@@ -161,7 +161,7 @@ class Evictor:
         """Both filters, for strategies to which it does not matter when the second one is asked."""
         return self._guard.filter(pod) and self._guard.pre_eviction_filter(pod)
 
-    def evict(self, pod: Pod, reason: str) -> Outcome:
+    def evict(self, pod: Pod, reason: str) -> EvictionResult:
         """Evict within the limits, if the API server lets us."""
         node = self._view.node(pod).name
         exceeded = self._count.exceeded(pod.namespace, node)
@@ -169,24 +169,41 @@ class Evictor:
             return exceeded
         refused = self._api(pod)
         if refused is not None:
-            self.refusals.append(Refusal(pod, self._strategy, refused))
-            return Outcome.REFUSED
+            self.refusals.append(RefusedEviction(pod, self._strategy, refused))
+            return EvictionResult.REFUSED
         self._count.add(pod.namespace, node)
         self.evictions.append(Eviction(pod, node, self._strategy, reason))
-        return Outcome.EVICTED
+        return EvictionResult.EVICTED
 
-    def evict_each(self, pods: Iterable[tuple[Pod, str]]) -> Outcome:
-        """Evict one after the other until the node or the run has had enough; says how it ended."""
-        outcome = Outcome.EVICTED
+    def evict_each(self, pods: Iterable[tuple[Pod, str]]) -> EvictionResult:
+        """Evict pods of a node, with the reason, until it or the run has had enough."""
+        result = EvictionResult.EVICTED
         for pod, reason in pods:
-            outcome = self.evict(pod, reason)
-            if outcome in (Outcome.NODE_LIMIT, Outcome.TOTAL_LIMIT):
+            result = self.evict(pod, reason)
+            if result in (EvictionResult.NODE_LIMIT, EvictionResult.TOTAL_LIMIT):
                 break
-        return outcome
+        return result
+
+    def evict_by_node(self, on_node: Callable[[int], Iterable[tuple[Pod, str]]]) -> None:
+        """Node by node, those of its pods that a strategy names, until the run has had enough."""
+        for node in self._view.nodes:
+            if self.evict_each(on_node(node)) is EvictionResult.TOTAL_LIMIT:
+                return
 
 
 Strategy = Callable[[View, Any, Evictor], None]
 """A strategy with arguments of its own type."""
+
+
+def states_of(pod: Pod, *, init: bool, ephemeral: bool = False) -> Iterator[ContainerState]:
+    """The states of a pod's containers; init and ephemeral ones only on request."""
+    for state in pod.container_states:
+        if (
+            state.kind == "main"
+            or (init and state.kind == "init")
+            or (ephemeral and state.kind == "ephemeral")
+        ):
+            yield state
 
 
 def selecting(

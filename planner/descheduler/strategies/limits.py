@@ -9,8 +9,8 @@ from enum import Enum, auto
 from planner_models.descheduler_policy import DeschedulerPolicy
 
 
-class Outcome(Enum):
-    """What became of an eviction that a strategy asked for; strategies go on differently."""
+class EvictionResult(Enum):
+    """What became of an eviction that a strategy asked for; each goes on in its own way."""
 
     EVICTED = auto()
     REFUSED = auto()
@@ -50,15 +50,15 @@ class EvictionCount:
         self._nodes: Counter[str] = Counter()
         self._namespaces: Counter[str] = Counter()
 
-    def exceeded(self, namespace: str, node: str) -> Outcome | None:
+    def exceeded(self, namespace: str, node: str) -> EvictionResult | None:
         """The limit that one more eviction there would break."""
         limits = self._limits
         if limits.total is not None and self._total >= limits.total:
-            return Outcome.TOTAL_LIMIT
+            return EvictionResult.TOTAL_LIMIT
         if limits.per_node is not None and self._nodes[node] >= limits.per_node:
-            return Outcome.NODE_LIMIT
+            return EvictionResult.NODE_LIMIT
         if limits.per_namespace is not None and self._namespaces[namespace] >= limits.per_namespace:
-            return Outcome.NAMESPACE_LIMIT
+            return EvictionResult.NAMESPACE_LIMIT
         return None
 
     def add(self, namespace: str, node: str) -> None:

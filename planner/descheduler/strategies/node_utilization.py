@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from planner.descheduler.strategies.framework import Evictor, View
-from planner.descheduler.strategies.limits import Outcome
+from planner.descheduler.strategies.limits import EvictionResult
 from planner.descheduler.strategies.pod_order import by_priority
 from planner_models.descheduler_args import IncludeExclude
 from planner_models.node import Node
@@ -97,7 +97,7 @@ class Draining:
     evictor: Evictor
     removable: Callable[[Pod], bool]
     wants_more: Callable[[NodeUsage], bool]
-    """Whether the node has to give more."""
+    """Whether more pods have to leave the node."""
     reason: Callable[[NodeUsage], str]
     namespaces: IncludeExclude | None = None
     per_node: int | None = None
@@ -110,7 +110,7 @@ def drain(sources: Iterable[NodeUsage], targets: Sequence[NodeUsage], how: Drain
     taints = tuple({each.node.spec.taints for each in targets})
     for source in sources:
         removable = by_priority(pod for pod in source.pods if how.removable(pod))
-        if _drain_node(source, removable, room, taints, how) is Outcome.TOTAL_LIMIT:
+        if _drain_node(source, removable, room, taints, how) is EvictionResult.TOTAL_LIMIT:
             return
 
 
@@ -120,11 +120,11 @@ def _drain_node(
     room: Amounts,
     taints: Sequence[tuple[Taint, ...]],
     how: Draining,
-) -> Outcome:
+) -> EvictionResult:
     excluded = how.namespaces.exclude if how.namespaces is not None else ()
     reason, evicted = how.reason(source), 0
     if not _goes_on(source, room, how):
-        return Outcome.EVICTED
+        return EvictionResult.EVICTED
     for pod in pods:
         if how.per_node is not None and evicted >= how.per_node:
             break
@@ -133,9 +133,9 @@ def _drain_node(
         if not how.evictor.pre_eviction_filter(pod):
             continue
         outcome = how.evictor.evict(pod, reason)
-        if outcome in (Outcome.NODE_LIMIT, Outcome.TOTAL_LIMIT):
+        if outcome in (EvictionResult.NODE_LIMIT, EvictionResult.TOTAL_LIMIT):
             return outcome
-        if outcome is not Outcome.EVICTED:
+        if outcome is not EvictionResult.EVICTED:
             continue
         evicted += 1
         for name in room:
@@ -143,7 +143,7 @@ def _drain_node(
             room[name] -= _amount(pod, name)
         if not _goes_on(source, room, how):
             break
-    return Outcome.EVICTED
+    return EvictionResult.EVICTED
 
 
 def _goes_on(source: NodeUsage, room: Amounts, how: Draining) -> bool:

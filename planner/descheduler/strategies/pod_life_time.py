@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from planner.descheduler.strategies.framework import Evictor, View, selecting
+from planner.descheduler.strategies.framework import Evictor, View, selecting, states_of
 from planner.descheduler.strategies.go_sort import go_sorted
-from planner.descheduler.strategies.limits import Outcome
+from planner.descheduler.strategies.limits import EvictionResult
 from planner_models.descheduler_args import PodConditionFilter, PodLifeTimeArgs
-from planner_models.pod import ContainerState, Pod, PodCondition
+from planner_models.pod import Pod, PodCondition
 
 Criterion = Callable[[Pod], str | None]
 """What the pod meets of a criterion, or None."""
@@ -26,7 +26,7 @@ def deschedule(view: View, args: PodLifeTimeArgs, evictor: Evictor) -> None:
                 if None not in met:
                     found[pod] = ", ".join(text for text in met if text)
     for pod in go_sorted(found, lambda one, other: _created(one) < _created(other)):
-        if evictor.evict(pod, found[pod]) is Outcome.TOTAL_LIMIT:
+        if evictor.evict(pod, found[pod]) is EvictionResult.TOTAL_LIMIT:
             return
 
 
@@ -59,19 +59,10 @@ def _older(now: int, limit: int) -> Criterion:
 def _in_state(pod: Pod, args: PodLifeTimeArgs) -> str | None:
     states: set[str] = set(args.states)
     seen = [pod.phase, pod.reason]
-    for container in _containers(pod, args):
+    init, ephemeral = args.including_init_containers, args.including_ephemeral_containers
+    for container in states_of(pod, init=init, ephemeral=ephemeral):
         seen += [container.waiting or "", container.terminated or ""]
     return next((f"it is {state}" for state in seen if state in states), None)
-
-
-def _containers(pod: Pod, args: PodLifeTimeArgs) -> Iterable[ContainerState]:
-    for state in pod.container_states:
-        if (
-            state.kind == "main"
-            or (state.kind == "init" and args.including_init_containers)
-            or (state.kind == "ephemeral" and args.including_ephemeral_containers)
-        ):
-            yield state
 
 
 def _owned(pod: Pod, args: PodLifeTimeArgs) -> str | None:
@@ -109,7 +100,7 @@ def _matches(condition: PodCondition, wanted: PodConditionFilter, now: int) -> b
 
 def _exited(pod: Pod, args: PodLifeTimeArgs) -> str | None:
     """Ephemeral containers are not looked at here, whatever the arguments say."""
-    for state in _containers(pod, args):
-        if state.kind != "ephemeral" and state.exit_code in args.exit_codes:
+    for state in states_of(pod, init=args.including_init_containers):
+        if state.exit_code in args.exit_codes:
             return f"a container ended with {state.exit_code}"
     return None

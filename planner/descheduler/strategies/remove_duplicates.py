@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.descheduler.strategies.framework import Evictor, View, selecting
-from planner.descheduler.strategies.limits import Outcome
+from planner.descheduler.strategies.limits import EvictionResult
 from planner.descheduler.strategies.node_fit import NodeFit
 from planner_models.descheduler_args import RemoveDuplicatesArgs
 from planner_models.pod import Pod
@@ -44,7 +44,7 @@ def balance(view: View, args: RemoveDuplicatesArgs, evictor: Evictor) -> None:
             name = f"{owner.kind}/{owner.name}"
             reason = f"{len(pods) + 1} of {name} on its node; an even share is {share}"
             surplus = ((pod, reason) for pod in pods[share - 1 :])
-            if evictor.evict_each(surplus) is Outcome.TOTAL_LIMIT:
+            if evictor.evict_each(surplus) is EvictionResult.TOTAL_LIMIT:
                 return
 
 

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from planner.descheduler.strategies.framework import Evictor, View, selecting
-from planner.descheduler.strategies.limits import Outcome
+from planner.descheduler.strategies.limits import EvictionResult
 from planner.descheduler.strategies.pod_order import by_priority
 from planner_models.affinity import PodAffinityTerm
 from planner_models.descheduler_args import ViolatedInterPodAntiAffinityArgs
@@ -29,11 +29,11 @@ def deschedule(view: View, args: ViolatedInterPodAntiAffinityArgs, evictor: Evic
             if rival is None or not evictor.evictable(pod):
                 continue
             outcome = evictor.evict(pod, f"its anti-affinity excludes {rival.key}")
-            if outcome is Outcome.EVICTED:
+            if outcome is EvictionResult.EVICTED:
                 rivals.remove(pod)
-            elif outcome is Outcome.NODE_LIMIT:
+            elif outcome is EvictionResult.NODE_LIMIT:
                 break
-            elif outcome is Outcome.TOTAL_LIMIT:
+            elif outcome is EvictionResult.TOTAL_LIMIT:
                 return
 
 

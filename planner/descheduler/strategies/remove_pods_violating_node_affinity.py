@@ -6,10 +6,10 @@ node affinity is not looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from planner.descheduler.strategies.framework import Evictor, View, selecting
-from planner.descheduler.strategies.limits import Outcome
 from planner.descheduler.strategies.node_fit import NodeFit
 from planner_models.affinity import REQUIRED
 from planner_models.descheduler_args import ViolatedNodeAffinityArgs
@@ -24,18 +24,17 @@ def deschedule(view: View, args: ViolatedNodeAffinityArgs, evictor: Evictor) -> 
     """Required and preferred rules in the order of the arguments; a pod may be named for both."""
     selected = selecting(args.namespaces, args.label_selector)
     fit = NodeFit(view)
+
+    def misplaced(verdict: Verdict, node: int) -> Iterator[tuple[Pod, str]]:
+        for pod in view.pods_on(node):
+            if selected(pod) and evictor.evictable(pod):
+                reason = verdict(pod, node)
+                if reason is not None and fit.fits_any(pod, view.node_array):
+                    yield pod, reason
+
     for rule in args.node_affinity_type:
         verdict = _required(fit) if rule == REQUIRED else _preferred(view)
-        for node in view.nodes:
-            broken = (
-                (pod, reason)
-                for pod in view.pods_on(node)
-                if selected(pod) and evictor.evictable(pod)
-                for reason in (verdict(pod, node),)
-                if reason is not None and fit.fits_any(pod, view.node_array)
-            )
-            if evictor.evict_each(broken) is Outcome.TOTAL_LIMIT:
-                break
+        evictor.evict_by_node(partial(misplaced, verdict))
 
 
 def _required(fit: NodeFit) -> Verdict:

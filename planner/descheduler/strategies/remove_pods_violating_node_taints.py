@@ -5,32 +5,30 @@ NoSchedule taints count, on request PreferNoSchedule ones too; NoExecute is the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from planner.descheduler.strategies.framework import Evictor, View, selecting
-from planner.descheduler.strategies.limits import Outcome
 from planner_models.descheduler_args import ViolatedNodeTaintsArgs
+from planner_models.pod import Pod
 from planner_models.taints import Taint, TaintEffect, first_untolerated
 
 
 def deschedule(view: View, args: ViolatedNodeTaintsArgs, evictor: Evictor) -> None:
-    """Node by node; a node that has had enough ends with its limit."""
+    """Node by node."""
     selected = selecting(args.namespaces, args.label_selector)
     effects: set[TaintEffect] = {"NoSchedule"}
     if args.include_prefer_no_schedule:
         effects.add("PreferNoSchedule")
     counts = _counting(args)
-    for node in view.nodes:
+
+    def intolerant(node: int) -> Iterator[tuple[Pod, str]]:
         taints = [taint for taint in view.cluster.nodes[node].spec.taints if counts(taint)]
-        broken = (
-            (pod, f"it does not tolerate {taint}")
-            for pod in view.pods_on(node)
-            if selected(pod) and evictor.evictable(pod)
-            for taint in (first_untolerated(taints, pod.spec.tolerations, effects),)
-            if taint is not None
-        )
-        if evictor.evict_each(broken) is Outcome.TOTAL_LIMIT:
-            return
+        for pod in view.pods_on(node):
+            taint = first_untolerated(taints, pod.spec.tolerations, effects)
+            if taint is not None and selected(pod) and evictor.evictable(pod):
+                yield pod, f"it does not tolerate {taint}"
+
+    evictor.evict_by_node(intolerant)
 
 
 def _counting(args: ViolatedNodeTaintsArgs) -> Callable[[Taint], bool]:

@@ -22,7 +22,7 @@ from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.descheduler.strategies.framework import Evictor, View, selecting
 from planner.descheduler.strategies.go_sort import go_sorted
-from planner.descheduler.strategies.limits import Outcome
+from planner.descheduler.strategies.limits import EvictionResult
 from planner.descheduler.strategies.node_fit import NodeFit
 from planner_models.descheduler_args import TopologySpreadConstraintArgs
 from planner_models.pod import Pod
@@ -56,9 +56,9 @@ def balance(view: View, args: TopologySpreadConstraintArgs, evictor: Evictor) ->
         if view.node_of(pod) in full or not evictor.pre_eviction_filter(pod):
             continue
         outcome = evictor.evict(pod, chosen[pod])
-        if outcome is Outcome.NODE_LIMIT:
+        if outcome is EvictionResult.NODE_LIMIT:
             full.add(view.node_of(pod))
-        elif outcome is Outcome.TOTAL_LIMIT:
+        elif outcome is EvictionResult.TOTAL_LIMIT:
             return
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from planner.replay.steps import Step
 from planner.scheduler.profile import Profile
 from planner.solver.problem import Cell, Problem
-from planner_models.plan import Objective
+from planner.solver.solution import Level
 
 SECONDS = 15.0
 """Deterministic time for each question."""
@@ -67,8 +67,8 @@ def fewest_moves(problem: Problem, profile: Profile, most: int | None = None) ->
     return Answer(None, none=none, limit="" if none else limit)
 
 
-def _moves(objectives: tuple[Objective, ...]) -> Objective:
+def _moves(objectives: tuple[Level, ...]) -> Level:
     for each in objectives:
         if each.name == "moves":
             return each
-    return Objective(name="moves", value=0, bound=0, direction="min")
+    return Level("moves", "moves", 0, 0)

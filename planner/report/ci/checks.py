@@ -201,11 +201,11 @@ def _inspected(document: Inspection) -> Iterator[Check]:
 def _unsteady(violation: SpreadViolation, namespace: str, workload: str) -> Finding:
     key = short_key(violation.topology_key)
     counts = ", ".join(f"{domain.domain} {domain.count}" for domain in violation.domains)
-    title = f"{workload} is not steady over {key}: excess {violation.excess}"
+    title = f"{workload} is not steady over {key}: {violation.excess} over the limit"
     limit = violation.minimum + violation.max_skew
     text = f"{title}. Matching pods: {counts}; at most {limit} (maxSkew {violation.max_skew})."
     spot = pod_spot(namespace, workload, "", violation.field)
-    return Finding("rule-broken", "warning", title, text, (spot,))
+    return Finding("rule-broken", "warning", title, text, (spot,), fails=False)
 
 
 # fleet

@@ -40,13 +40,17 @@ class Spot:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is not as it should be: a title, the whole story, and the fields behind it."""
+    """One thing that is not as it should be: a title, the whole story, and the fields behind it.
+
+    `fails`: the command says so by its exit code, too.
+    """
 
     rule: RuleId
     level: Level
     title: str
     text: str
     spots: tuple[Spot, ...]
+    fails: bool = True
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def _command(finding: Finding, locations: Locations) -> str:
         }
     named = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
     where = "" if place or not finding.spots else f"{finding.spots[0]}\n"
-    told = finding.text.removeprefix(finding.title).strip("\n") or finding.title
+    told = finding.text.removeprefix(finding.title).lstrip(".\n ").rstrip("\n") or finding.title
     return f"::{finding.level} {named}::{_data(where + told)}"
 
 

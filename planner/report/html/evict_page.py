@@ -38,7 +38,7 @@ def evict_page(cluster: Cluster, document: EvictionPlan) -> Page:
         facts=tuple(_facts(document, uneven, left)),
         sections=tuple(_sections(story, document, index)),
         names=index.names,
-        words=words("evict", "excess", "wave", "converges", "maxSkew", "domain"),
+        words=words("evict", "over the limit", "wave", "converges", "maxSkew", "domain"),
         notices=tuple(notice.text for notice in document.notices),
     )
 
@@ -67,7 +67,7 @@ def _facts(document: EvictionPlan, uneven: int, left: int) -> Iterator[Fact]:
     before, after = document.before, document.after
     if before.excess or after.excess:
         tone: Tone = "bad" if after.excess else "good"
-        yield Fact(f"{before.excess:,} → {after.excess:,}", "pods in excess", tone)
+        yield Fact(f"{before.excess:,} → {after.excess:,}", "over the limit", tone)
     if before.pending or after.pending:
         tone = "bad" if after.pending else "good"
         yield Fact(f"{before.pending} → {after.pending}", "pods pending", tone)

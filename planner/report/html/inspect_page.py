@@ -30,7 +30,7 @@ def inspect_page(cluster: Cluster, inspection: Inspection) -> Page:
         facts=tuple(_facts(inspection)),
         sections=tuple(_sections(story, inspection)),
         names=index.names,
-        words=words("excess", "maxSkew", "domain", "budget"),
+        words=words("over the limit", "maxSkew", "domain", "budget"),
         notices=tuple(notice.text for notice in inspection.notices),
     )
 
@@ -40,7 +40,7 @@ def _facts(inspection: Inspection) -> Iterator[Fact]:
     yield Fact(f"{inspection.nodes.total:,}", "nodes")
     yield Fact(f"{inspection.pods.running:,}", "pods run")
     yield Fact(f"{pending:,}", "pods wait", "bad" if pending else "good")
-    yield Fact(f"{excess:,}", "pods in excess", "bad" if excess else "good")
+    yield Fact(f"{excess:,}", "over the limit", "bad" if excess else "good")
 
 
 def _sections(story: Story, inspection: Inspection) -> Iterator[Section]:

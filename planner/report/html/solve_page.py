@@ -43,7 +43,7 @@ def solve_page(cluster: Cluster, plan: Plan) -> Page:
         facts=tuple(_facts(cluster, plan, uneven, left)),
         sections=tuple(_sections(story, plan, index)),
         names=index.names,
-        words=words("excess", "wave", "maxSkew", "domain", "budget"),
+        words=words("over the limit", "wave", "maxSkew", "domain", "budget"),
         notices=tuple(notice.text for notice in plan.notices),
     )
 
@@ -102,7 +102,7 @@ def _facts(cluster: Cluster, plan: Plan, uneven: int, left: int) -> Iterator[Fac
         yield Fact(f"{uneven:,} → {left:,}", "workloads are uneven", "bad" if left else "good")
     if plan.excess_before or plan.excess_after:
         tone = "bad" if plan.excess_after else "good"
-        yield Fact(f"{plan.excess_before:,} → {plan.excess_after:,}", "pods in excess", tone)
+        yield Fact(f"{plan.excess_before:,} → {plan.excess_after:,}", "over the limit", tone)
 
 
 def _sections(story: Story, plan: Plan, index: Index) -> Iterator[Section]:

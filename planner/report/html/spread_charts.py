@@ -32,7 +32,7 @@ TITLE = "Pods per domain against what the spread rules allow"
 ASKED_TITLE = "Its spread rules in numbers"
 NOTE = (
     "The shaded band is what the rule allows: from the domain with the fewest pods up to maxSkew "
-    "above it. What sticks out is marked red and adds to the excess."
+    "above it. What sticks out is marked red and counts as over the limit."
 )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 WORDS = {
-    "excess": "pods above what a hard spread rule allows, added up over all rules and domains; "
-    "0 means that every spread rule holds",
+    "over the limit": "pods above what a hard spread rule allows now (min + maxSkew), added up "
+    "over all rules and domains; one move often takes away several of them",
     "wave": "steps that may be under way at the same time; the next wave begins when all pods of "
     "this one are ready again",
     "maxSkew": "how many pods a domain may have above the domain with the fewest",

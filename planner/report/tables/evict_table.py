@@ -90,7 +90,7 @@ def certainty(document: EvictionPlan) -> Iterator[Block]:
 
 def _counts(document: EvictionPlan) -> str:
     before, after = document.before, document.after
-    text = f"Excess {before.excess} -> {after.excess}."
+    text = f"Over the limit: {before.excess} -> {after.excess}."
     if before.pending or after.pending:
         text += f" Pending pods {before.pending} -> {after.pending}."
     return text
@@ -186,7 +186,7 @@ def comparison(document: EvictionPlan) -> Iterator[Block]:
     """Ours beside the strategies of the descheduler, and what there is to say about these."""
     if not document.baselines:
         return
-    header = ("", "EVICTIONS", "ROUNDS", "EXCESS", "CHECKED")
+    header = ("", "EVICTIONS", "ROUNDS", "OVER", "CHECKED")
     rows: list[tuple[str, ...]] = []
     styles: list[Style] = []
     if document.like_descheduler is None:

@@ -231,7 +231,8 @@ def steadiness(document: Inspection) -> Paragraph:
         constraints = count_of(spread.constraints, "hard spread constraint")
         return Paragraph(f"Steady: {constraints} {holds}, no domain is above its limit.", "green")
     subject = count_of(len(_uneven(spread.violations)), "workload is", "workloads are")
-    text = f"{subject} not steady: {_unsteady(document)}: excess{NO_BREAK}{spread.excess}."
+    over = NO_BREAK.join((str(spread.excess), "over", "the", "limit"))
+    text = f"{subject} not steady: {_unsteady(document)}: {over}."
     return Paragraph(text, "yellow")
 
 

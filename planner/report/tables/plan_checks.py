@@ -80,11 +80,10 @@ def _greedy(document: Plan) -> str:
             how = "with broken rules" if document.options.relax else "are possible"
             text += f"; {placed} of {alone.pending} {how}"
         text += f", {alone.displaced} others give way" if alone.displaced else ""
-        return (
-            f"{text}; excess {before} -> {alone.excess}." if before or alone.excess else f"{text}."
-        )
+        over = f"; over the limit {before} -> {alone.excess}" if before or alone.excess else ""
+        return f"{text}{over}."
     if _moves(document):
-        return f"moves nothing, ever; the excess stays {before}.{_replayed(document)}"
+        return f"moves nothing, ever; {before} stay over the limit.{_replayed(document)}"
     return ""
 
 

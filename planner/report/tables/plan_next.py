@@ -47,7 +47,7 @@ def _rebalance(document: Plan) -> Iterator[str]:
 
 
 def _tried(document: Plan, other: Alternative) -> str:
-    effect = f"brings the excess to {other.excess}"
+    effect = f"leaves {other.excess} over the limit"
     if other.placed:
         effect = f"places {count_of(other.placed, 'more pod')}"
     if not other.moved:

@@ -40,7 +40,7 @@ def names(document: Plan) -> Iterable[str]:
 
 
 def headline(document: Plan) -> str:
-    """`Plan: 0 to place, 12 to move, 0 can't be placed. Excess 27 -> 0.`"""
+    """`Plan: 0 to place, 12 to move, 0 can't be placed. Over the limit: 27 -> 0.`"""
     moved = sum(placement.from_ is not None for placement in document.placements)
     placed = len(document.placements) - moved
     counts = [f"{placed} to place", f"{moved} to move"]
@@ -53,7 +53,8 @@ def headline(document: Plan) -> str:
         weight = sum(violation.count - violation.allowed for violation in document.broken)
         return f"{text} {count_of(rules, 'rule')} broken, weight {weight}."
     if document.excess_before or document.excess_after:
-        return f"{text} Excess {document.excess_before} -> {document.excess_after}."
+        over = f"{document.excess_before} -> {document.excess_after}"
+        return f"{text} Over the limit: {over}."
     return text
 
 

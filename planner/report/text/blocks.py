@@ -157,20 +157,24 @@ Block = Paragraph | Table | Listing | Gap
 GAP = Gap()
 
 
-def plain_text(blocks: Iterable[Block], *, fit: bool = False) -> str:
-    """The blocks without any decoration, 80 columns wide; names are whole where it need not fit."""
-    return "".join(f"{line}\n" for block in blocks for line in block.lines(fit=fit))
+def plain_text(blocks: Iterable[Block]) -> str:
+    """The blocks without any decoration: sentences in 80 columns, names and tables whole."""
+    return "".join(f"{line}\n" for block in blocks for line in block.lines())
 
 
 def write_terminal(blocks: Sequence[Block], stream: TextIO, *, fit: bool = False) -> None:
-    """The same with colours, as far as the terminal and NO_COLOR allow them."""
+    """The same with colours, as far as the terminal and NO_COLOR allow them.
+
+    Tables and lists may be as wide as the terminal; with `fit` long names are shortened to it.
+    """
     from rich.console import Console
     from rich.text import Text
 
     console = Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=True)
-    width = min(WIDTH, console.width)
     for block in blocks:
-        lines = block.lines(width, fit=fit)
+        prose = isinstance(block, Paragraph)
+        width = min(WIDTH, console.width) if prose else console.width
+        lines = block.lines(width, fit=fit and not (prose and console.width > WIDTH))
         for line, style in zip(lines, _styles(block, len(lines)), strict=True):
             console.print(Text(line, style=style))
 

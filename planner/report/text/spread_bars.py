@@ -10,7 +10,7 @@ from planner.words import NAMED, count_of, short_key
 
 LONGEST = 8
 ROWS = 20
-LEGEND = "Bars: = up to min + maxSkew, # above it"
+LEGEND = "Bars: = up to the limit now (min + maxSkew), # above it"
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def _table(key: str, domains: Sequence[str], spreads: Sequence[Spread], unit: in
             cells = [*ends, str(len(domains))]
         rows.append((spread.name, str(spread.limit), *cells))
     styles: tuple[Style, ...] = tuple("" if spread.steady else "red" for spread in spreads)
-    return Table((f"BY {key.upper()}", "AT MOST", *head), tuple(rows), styles)
+    return Table((f"BY {key.upper()}", "LIMIT NOW", *head), tuple(rows), styles)
 
 
 def _cell(count: int, limit: int, unit: int) -> str:

@@ -54,7 +54,7 @@ def test_the_first_lines_say_what_to_do_what_it_gives_and_what_is_wrong_now(outa
         ("12", "of 51 running pods move"),
         ("4", "waves, one by one"),
         ("5 → 0", "workloads are uneven"),
-        ("27 → 0", "pods in excess"),
+        ("27 → 0", "over the limit"),
     ]
 
 

@@ -1,0 +1,55 @@
+"""What a wave waits for: as many ready pods of each controller as the plan leaves it.
+
+Pods are counted by their controller, whatever its kind: a ReplicaSet without a Deployment has no
+rollout to wait for, and the rollout of a Deployment past its progress deadline counts as failed
+although all of its pods are ready.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from planner.cluster import PENDING, Cluster
+from planner.cluster.topology import IntArray
+from planner_models.plan import ReadyPods
+
+
+def controller_of(cluster: Cluster, pod: int) -> str | None:
+    """`ReplicaSet/web-5f787f47bf`; None for a pod that nothing brings back."""
+    owner = cluster.pods[pod].owner
+    return None if owner is None else f"{owner.kind}/{owner.name}"
+
+
+class ReadyAfter:
+    """Counts, by controller, the pods that are ready or will be once they have a node.
+
+    A pod that runs without being ready is not waited for: nothing says when it will be.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._members: dict[tuple[str, str], list[int]] = {}
+        for index, pod in enumerate(cluster.pods):
+            waits = int(cluster.node_of[index]) == PENDING
+            if pod.owner is not None and not pod.terminating and (pod.ready or waits):
+                self._members.setdefault(self._key(index), []).append(index)
+
+    def _key(self, pod: int) -> tuple[str, str]:
+        return self._cluster.pods[pod].namespace, controller_of(self._cluster, pod) or ""
+
+    def wave(self, evicted: Iterable[int], node_of: IntArray) -> tuple[ReadyPods, ...]:
+        """For the controllers of the evicted pods, where `node_of` is where pods are afterwards."""
+        first = {self._key(pod): pod for pod in sorted(evicted, reverse=True)}
+        return tuple(
+            ReadyPods(
+                namespace=namespace,
+                workload=self._cluster.workloads[int(self._cluster.group_of[pod])].short,
+                controller=controller,
+                pods=int(np.count_nonzero(node_of[self._members.get(key, [])] >= 0)),
+            )
+            for key, pod in sorted(first.items())
+            for namespace, controller in (key,)
+            if controller
+        )

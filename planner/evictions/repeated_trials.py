@@ -1,0 +1,157 @@
+"""Waves of evictions, tried again and again in different manners: how often they end as planned."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from planner.cluster import PENDING
+from planner.cluster.topology import IntArray
+from planner.disruption.budgets import Allowances
+from planner.evictions.goals import Aim
+from planner.replay.trial import Choices, Manner, Trial, TrialRun, WavePlan
+from planner.replay.violations import total, violations
+from planner.scheduler.profile import Profile
+from planner.solver.search import Progress, Report, silent
+
+USUAL_SEEDS = 20
+FEW = 3
+"""So many trials say whether something is worth trying in all manners."""
+EXAMPLES = 6
+"""So many failures are enough to learn from before anything else is tried."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a plan reaches: excess over the aim's rules, and pods that still wait."""
+
+    excess: int
+    waiting: int
+
+
+@dataclass(frozen=True, eq=False)
+class TriedWaves:
+    """Waves, and how they went in each manner; `reached` is parallel to `runs`.
+
+    `choices` are the nodes that were tied for the best in any of them.
+    """
+
+    waves: tuple[WavePlan, ...]
+    manners: tuple[Manner, ...]
+    runs: tuple[TrialRun, ...]
+    reached: tuple[bool, ...]
+    choices: Choices
+
+    @property
+    def evictions(self) -> int:
+        """How many pods the waves evict."""
+        return sum(len(wave.evictions) for wave in self.waves)
+
+    @cached_property
+    def converges(self) -> bool:
+        """Whether every manner ends as planned."""
+        return all(self.reached)
+
+    def ending(self, *, well: bool) -> list[TrialRun]:
+        """The runs that end as planned, or those that don't."""
+        return [run for run, r in zip(self.runs, self.reached, strict=True) if r == well]
+
+    def seeds_reached(self, *, terminating: bool) -> int:
+        """In how many seeds the plan ends well, with evicted pods gone or still terminating."""
+        return sum(
+            reached
+            for manner, reached in zip(self.manners, self.reached, strict=True)
+            if manner.terminating == terminating
+        )
+
+    @property
+    def score(self) -> tuple[int, int]:
+        """More is better; then fewer evictions."""
+        return sum(self.reached), -self.evictions
+
+
+def manners(seeds: int) -> tuple[Manner, ...]:
+    """Every seed with the evicted pod gone and still there; odd seeds replace pods one by one."""
+    return tuple(
+        Manner(seed, terminating, one_by_one=seed % 2 == 1)
+        for seed in range(seeds)
+        for terminating in (False, True)
+    )
+
+
+class RepeatedTrials:
+    """Trials of one plan: its aim, what it has to reach, and the manners to try."""
+
+    def __init__(
+        self,
+        aim: Aim,
+        profile: Profile,
+        allowances: Allowances,
+        target: Target,
+        seeds: int,
+        report: Report = silent,
+    ) -> None:
+        self.aim = aim
+        self.profile = profile
+        self.allowances = allowances
+        self._target = target
+        self.manners = manners(seeds)
+        self._trials: dict[frozenset[int], Trial] = {}
+        self._excess: dict[tuple[bytes, bytes], int] = {}
+        self._report = report
+        self._begin = time.monotonic()
+
+    def tried(
+        self, waves: Sequence[WavePlan], of: Sequence[Manner] = (), *, patience: int | None = None
+    ) -> TriedWaves:
+        """Carry the waves out in every manner, or in those given, up to `patience` failures."""
+        trial = self._trial(waves)
+        choices: Choices = {}
+        runs: list[TrialRun] = []
+        reached: list[bool] = []
+        chosen = tuple(of) or self.manners
+        for manner in chosen:
+            runs.append(trial.run(waves, manner, choices=choices))
+            reached.append(self.ends_well(runs[-1]))
+            seconds = time.monotonic() - self._begin
+            self._report(Progress("trials", len(runs), len(chosen), seconds))
+            if reached.count(False) == patience:
+                break
+        done = chosen[: len(runs)]
+        return TriedWaves(tuple(waves), done, tuple(runs), tuple(reached), choices)
+
+    def completed(self, tried: TriedWaves) -> TriedWaves:
+        """The same in every manner, if it was given up before."""
+        return tried if tried.manners == self.manners else self.tried(tried.waves)
+
+    def _trial(self, waves: Sequence[WavePlan]) -> Trial:
+        """Trials of the same pods, in whatever waves, share what the scheduler answered."""
+        pods = frozenset(pod for wave in waves for pod in wave.evictions)
+        if pods not in self._trials:
+            self._trials[pods] = Trial(self.aim.real, self.profile, self.allowances, sorted(pods))
+        return self._trials[pods]
+
+    def ends_well(self, run: TrialRun) -> bool:
+        """Whether the target is reached and no budget stood in the way."""
+        return run.refused is None and self.reached(run.node_of)
+
+    def reached(self, node_of: IntArray) -> bool:
+        """Whether no more pods wait and no more is broken than the plan leaves."""
+        waiting = int(np.count_nonzero(node_of == PENDING))
+        return waiting <= self._target.waiting and self.excess(node_of) <= self._target.excess
+
+    def excess(self, node_of: IntArray) -> int:
+        """By how much the aim's rules are broken; kept, since trials often end alike."""
+        moved = np.flatnonzero(node_of != self.aim.real.node_of)
+        key = (moved.tobytes(), node_of[moved].tobytes())
+        if key not in self._excess:
+            self._excess[key] = total(violations(self.aim.at(node_of), self.profile))
+        return self._excess[key]
+
+    def may_be_cordoned(self, nodes: Iterable[int]) -> set[int]:
+        """Nodes that take pods now: lifting the cordon then leaves everything as it was."""
+        return {node for node in nodes if not self.aim.real.nodes[node].spec.unschedulable}
