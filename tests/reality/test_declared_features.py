@@ -8,8 +8,10 @@ import pytest
 
 from planner.cluster import Cluster, build_cluster
 from planner.explain.diagnose import explain_pod
+from planner.rules import Event
 from planner.scheduler.plugins.node_declared_features import REASON
 from planner.scheduler.profile import default_profile
+from planner.scheduler.queue import could_help
 from planner.scheduler.simulate import simulate
 from planner.solver.options import SolveOptions
 from planner.solver.problem import build_problem
@@ -95,6 +97,12 @@ def test_filters_before_it_have_the_first_word() -> None:
     full = node("n1", status={"allocatable": {"cpu": "0"}})
     _, message = outcome(cluster_of(full, declaring("n2"), pod("web", spec=OWN_USERS)))
     assert message.startswith(f"0/2 nodes are available: 1 Insufficient cpu, 1 {REASON}.")
+
+
+@pytest.mark.parametrize("event", Event)
+def test_a_refused_pod_is_tried_again_when_a_node_comes_or_declares_more(event: Event) -> None:
+    helpful = event in (Event.NODE_ADDED, Event.NODE_FEATURES_CHANGED)
+    assert could_help(["NodeDeclaredFeatures"], event) == helpful
 
 
 def test_groups_that_differ_in_features_alone_land_on_different_nodes() -> None:
