@@ -5,8 +5,9 @@ message has no date, so it is compared only where nothing can have changed since
 
 - it is about the present generation of the pod and about as many nodes as the input has;
 - no pod is on its way out, and none is nominated for a node;
-- every pod that has a node got it, and changed last, before the pod was first refused. What goes
-  away later leaves no trace, but lets kube-scheduler try again within seconds;
+- every pod that has a node got it, and changed last, before the pod was first refused. Of pods
+  that a manifest or planner itself put there, nobody says when. What goes away later leaves no
+  trace, but lets kube-scheduler try again within seconds;
 - the input names nothing that it lacks.
 
 Cordons, taints and labels of nodes may have changed without another try. Where they are counted
@@ -120,17 +121,24 @@ class _Told:
             and record.spec.scheduler_name in self._profiles
             and not record.spec.scheduling_gates
             and not record.terminating
-            and self._last_change < _since(record) != ""
+            and self._last_change < _since(record)
         )
 
     @cached_property
     def _settled(self) -> bool:
-        """Whether nothing is under way, and nothing is known to be missing."""
-        pods = self._cluster.pods
+        """Whether nothing is under way, nothing known to be missing, and all pods have a past."""
         lacking = any(_INCOMPLETE.match(notice.code) for notice in self._cluster.notices)
-        return not lacking and not any(
-            p.terminating or p.nominated_node_name or p.spec.resource_claims for p in pods
+        moving = any(
+            pod.terminating or pod.nominated_node_name or pod.spec.resource_claims
+            for pod in self._cluster.pods
         )
+        return not lacking and not moving and all(_since(pod) for pod in self._placed)
+
+    @cached_property
+    def _placed(self) -> list[Pod]:
+        """The pods that have a node."""
+        found = np.flatnonzero(self._cluster.node_of >= 0).tolist()
+        return [self._cluster.pods[pod] for pod in found]
 
     @cached_property
     def _last_change(self) -> str:
@@ -138,11 +146,8 @@ class _Told:
 
         Times stay texts: those of the API server sort like the moments that they name.
         """
-        placed = [
-            self._cluster.pods[i] for i in np.flatnonzero(self._cluster.node_of >= 0).tolist()
-        ]
-        made = max((pod.created or 0 for pod in placed), default=0)
-        told = max((time for pod in placed for time in pod.condition_times.split(",")), default="")
+        made = max((pod.created or 0 for pod in self._placed), default=0)
+        told = max((t for pod in self._placed for t in pod.condition_times.split(",")), default="")
         return max(told, datetime.fromtimestamp(made, UTC).strftime(_TIME))
 
     def otherwise(self, pod: int) -> str:
@@ -168,7 +173,7 @@ class _Told:
 
 
 def _since(pod: Pod) -> str:
-    """When it was first refused, as the API server writes it; empty if nobody says."""
+    """When it was bound, or first refused, as the API server writes it; empty if nobody says."""
     times = pod.condition_times.split(",")
     for (kind, _, _), time in zip(pod.condition_kinds, times, strict=False):
         if kind == "PodScheduled" and _WRITTEN.fullmatch(time):

@@ -137,6 +137,10 @@ def pod_of_the_same_second(objects: list[Json]) -> None:
     objects.insert(0, running("late", "n1", NOW))
 
 
+def pod_that_planner_put_there(objects: list[Json]) -> None:
+    del objects[2]["status"]["conditions"][0]["lastTransitionTime"]
+
+
 def nominated_pod(objects: list[Json]) -> None:
     objects.insert(0, pod("vip", status={"nominatedNodeName": "n2"}))
 
@@ -165,6 +169,7 @@ def no_time(objects: list[Json]) -> None:
         pod_that_ends,
         pod_that_came_later,
         pod_of_the_same_second,
+        pod_that_planner_put_there,
         nominated_pod,
         pod_on_a_node_that_is_missing,
         other_scheduler,
