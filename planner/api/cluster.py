@@ -155,7 +155,7 @@ class Cluster:
         """
         from planner.api.diagnosis import Diagnosis, beside_messages, explain_options
         from planner.api.profiles import filtering_profiles, scheduler_of
-        from planner.explain.many import explain_pods
+        from planner.explain.several_pods import explain_pods
 
         options = explain_options(allow_bare_pods, costs, states, cells)
         require_nodes(self.snapshot)
@@ -183,7 +183,7 @@ class Cluster:
         """
         from planner.api.diagnosis import Diagnosis, beside_messages, explain_options
         from planner.api.profiles import filtering_profiles
-        from planner.explain.many import explain_workloads
+        from planner.explain.several_pods import explain_workloads
 
         options = explain_options(allow_bare_pods, costs, states, cells)
         require_nodes(self.snapshot)

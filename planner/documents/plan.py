@@ -10,7 +10,7 @@ from planner.documents.broken_rules import Broken, broken_by, describe, reasons
 from planner.documents.greedy_comparison import compare
 from planner.documents.waves import wave_documents
 from planner.documents.workload_changes import workload_changes
-from planner.explain.wording.short import ShortExplainer
+from planner.explain.one_sentence import ShortExplainer
 from planner.replay import total
 from planner.scheduler.profile import Profile
 from planner.sequences.outcome import PlanOutcome

@@ -23,7 +23,7 @@ def refusal(scheduler: Scheduler, pod: int, node: int) -> Status | None:
     limit = cycle.limit
     if limit is not None and scheduler.state.cluster.nodes[node].name not in limit.nodes:
         return limit.status
-    status = first_refusal((each for _, each in cycle.filters), node)
+    status = first_refusal([each for _, each in cycle.filters], node)
     return status or _overcommitted(scheduler, pod, node)
 
 

@@ -89,7 +89,7 @@ def total(found: Iterable[Violation]) -> int:
 
 def violations(cluster: Cluster, profile: Profile) -> tuple[Violation, ...]:
     """Everything that running pods break, of the rules that the profile's filters know."""
-    enforced = breakable_rules(plugin.name for plugin in profile.filters)
+    enforced = breakable_rules([plugin.name for plugin in profile.filters])
     running = _Running(cluster)
     return tuple(v for rule, find in _FINDERS.items() if rule in enforced for v in find(running))
 

@@ -26,6 +26,9 @@ _MIN, _MAX = -(2**62), 2**62
 _SAFE = 2**60
 """CP-SAT adds in 64 bits."""
 
+RuleName = tuple[str | int, ...]
+"""A plugin, and which of its rules: `("InterPodAffinity", "apart", group, index)`."""
+
 
 class Model:
     """Variables of a problem and the rows that rules add to them.
@@ -41,7 +44,7 @@ class Model:
         self._proto = self.cp.proto
         self.upper: list[int] = []
         self.lower: list[int] = []
-        self.guards: dict[str, int] = {}
+        self.guards: dict[RuleName, int] = {}
         self._guarded = guarded
         self._enforced: tuple[int, ...] = ()
         self.counted = fixed_by_group(problem.fixed_counts)
@@ -96,7 +99,7 @@ class Model:
         row.linear.domain.extend((lower, upper))
 
     @contextmanager
-    def rule(self, name: str) -> Iterator[None]:
+    def rule(self, *name: str | int) -> Iterator[None]:
         """Rows added inside belong to this rule; a guarded model can switch them off."""
         if self._guarded:
             if name not in self.guards:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from planner.cluster import Cluster, build_cluster
-from planner.explain.diagnose import explain_pod
+from planner.explain.diagnose import ExplainOptions
+from planner.explain.several_pods import explain_pods
 from planner.rules import Event
 from planner.scheduler.plugins.node_declared_features import REASON
 from planner.scheduler.profile import default_profile
@@ -119,7 +120,7 @@ def test_groups_that_differ_in_features_alone_land_on_different_nodes() -> None:
 
 def test_explain_names_the_feature_the_field_and_the_node_that_would_do() -> None:
     cluster = cluster_of(node("n1"), node("n2"), pod("web", spec=OWN_USERS))
-    found = explain_pod(cluster, 0, default_profile())
+    found = explain_pods(cluster, [0], default_profile(), ExplainOptions())
     assert found.verdict == "impossible"
     assert found.headline == "no node declares the features that pod/web needs"
     assert found.narrative[0] == (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from planner.cluster.node_rules import BoolArray
-from planner.explain.rules.rule import Facts, Rule
+from planner.explain.rules.rule import Facts, Rule, all_of_them
 from planner.explain.situation.subject import Subject
 from planner.words import conjoined
 from planner_models.declared_features import ASKED_FOR_BY
@@ -20,27 +20,38 @@ class FeatureRule(Rule):
     features: tuple[str, ...]
 
     kind: ClassVar[RuleKind] = "declaredFeatures"
+    name: ClassVar[str] = "declared features"
+    static: ClassVar[bool] = True
+    leaving: ClassVar[str] = "the features it needs leave"
+    excluding: ClassVar[str] = "it needs a feature that {} lacks"
 
-    @property
-    def name(self) -> str:
-        """`declared features`."""
-        return "declared features"
-
-    def sentence(self, left: BoolArray, *, first: bool) -> str:
-        """`a1 and a2 don't declare the feature X, which spec.hostUsers asks for.`"""
+    def sentence(self, left: BoolArray, *, first: bool, place: str = "") -> str:
+        """`a1 does not declare the feature X, which spec.hostUsers asks for.`"""
         mask = left & self.blocked
+        verb = "does" if int(mask.sum()) == 1 else "do"
+        who = f"{all_of_them(self.subject, mask, left, place, 'Both')} {verb} not declare"
         if mask.all() and len(mask) > 1:
             who = "No node declares"
-        else:
-            verb = "does" if int(mask.sum()) == 1 else "do"
-            who = f"{self.subject.places.describe(mask)} {verb} not declare"
         asking = conjoined([ASKED_FOR_BY[feature] for feature in self.features])
         asks = "asks" if len(self.features) == 1 else "ask"
         return f"{who} {self._features}, which {asking} {asks} for."
 
+    def clause(self, removed: BoolArray) -> str:
+        """`3 do not declare the feature X`."""
+        number = int(removed.sum())
+        return f"{number} {'does' if number == 1 else 'do'} not declare {self._features}"
+
+    def alone(self) -> str:
+        """`no node declares the features that pod/mypod needs`."""
+        return f"no node declares the features that {self.subject.headline} needs"
+
     def brief(self, left: BoolArray) -> str:
-        """`the others don't declare the feature X`."""
-        return f"the rest does not declare {self._features}"
+        """`no node there declares the feature X`."""
+        return f"no node there declares {self._features}"
+
+    def few_words(self, left: BoolArray) -> str:
+        """`features not declared`."""
+        return "features not declared"
 
     def cell(self, node: int) -> str:
         """`lacks RestartAllContainersOnContainerExits`."""
@@ -59,11 +70,8 @@ class FeatureRule(Rule):
 
 def find(subject: Subject) -> list[Rule]:
     """The plugin's own verdicts."""
-    for plugin in subject.profile.filters:
-        if plugin.name == "NodeDeclaredFeatures":
-            found = plugin.pre_filter(subject.state, subject.group).filter
-            if found is not None:
-                features = subject.group.spec.required_features
-                field = ASKED_FOR_BY[features[0]]
-                return [FeatureRule(subject, field, found.refused(), features)]
-    return []
+    found = subject.pre_filter("NodeDeclaredFeatures").filter
+    if found is None:
+        return []
+    features = subject.group.spec.required_features
+    return [FeatureRule(subject, ASKED_FOR_BY[features[0]], found.refused(), features)]

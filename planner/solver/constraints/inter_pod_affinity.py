@@ -69,10 +69,10 @@ def add(model: Model) -> list[Broken]:
     """Both kinds of required terms, in both directions."""
     broken: list[Broken] = []
     for term in apart(model.problem.cluster, model.present):
-        with model.rule(f"InterPodAffinity apart {term.group} {term.index}"):
+        with model.rule("InterPodAffinity", "apart", term.group, term.index):
             broken += _add_apart(model, term)
     for wishes in _classes(model):
-        with model.rule(f"InterPodAffinity near {wishes.members[0]}"):
+        with model.rule("InterPodAffinity", "near", wishes.members[0]):
             _add_near(model, wishes)
         broken += wishes.broken
     return broken

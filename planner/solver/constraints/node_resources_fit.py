@@ -21,7 +21,7 @@ from planner.solver.model import Model
 def add(model: Model) -> None:
     """One row per node and resource that could run short."""
     for resource, name in enumerate(model.problem.cluster.resources.names):
-        with model.rule(f"NodeResourcesFit {name}"):
+        with model.rule("NodeResourcesFit", name):
             _add_resource(model, resource)
 
 

@@ -107,7 +107,7 @@ def add(model: Model, spreads: list[Spread]) -> list[Broken]:
         landing = _landing(model, spread.constraint)
         if not any(each.vars for each in landing):
             continue
-        with model.rule(f"PodTopologySpread {number}"):
+        with model.rule("PodTopologySpread", number):
             if model.problem.options.judged == "moment":
                 _at_the_moment(model, spread, landing)
                 continue

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
-from planner.explain.situation.branch import branch
 from planner.explain.situation.overlay import Overlay, state_under
 from planner.explain.situation.subject import Subject
+from planner.explain.situation.trial_state import trial_state
 from planner.replay.steps import Step
 from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework.state import SchedulingState
@@ -28,13 +28,13 @@ MOST_ENDS = 400
 CORDON = Taint(key=UNSCHEDULABLE_TAINT, effect="NoSchedule")
 
 
-@dataclass(frozen=True)
-class Outcome:
+@dataclass
+class Landings:
     """How many of the ends that were tried have every pod on a node."""
 
-    good: int
-    total: int
-    complete: bool
+    good: int = 0
+    total: int = 0
+    complete: bool = True
 
     @property
     def certain(self) -> bool:
@@ -42,13 +42,13 @@ class Outcome:
         return self.complete and self.good == self.total
 
 
-def outcome_of(subject: Subject, steps: Sequence[Step], *, cordon: bool) -> Outcome | None:
+def landings_after(subject: Subject, steps: Sequence[Step], *, cordon: bool) -> Landings | None:
     """Every way the waiting pods can land after the only eviction; None if there are more."""
     evicted = [step for step in steps if step.action == "evict"]
     waiting = [step.pod for step in steps if step.action == "place"]
     if len(evicted) != 1 or len(waiting) > MOST_WAITING:
         return None
-    state, scheduler = branch(subject)
+    state, scheduler = trial_state(subject)
     if cordon:
         node = cordoned(subject.cluster.nodes[evicted[0].node])
         state = state_under(subject, Overlay(nodes={evicted[0].node: node}))
@@ -56,10 +56,10 @@ def outcome_of(subject: Subject, steps: Sequence[Step], *, cordon: bool) -> Outc
         state.non_zero_used = state.non_zero_used.copy()
         scheduler = Scheduler(state, subject.profile)
     state.remove(evicted[0].pod)
-    tried = _Tried()
+    tried = Landings()
     for order in permutations(waiting):
         _land(state, scheduler, order, tried)
-    return Outcome(tried.good, tried.total, tried.complete)
+    return tried
 
 
 def cordoned(node: Node) -> Node:
@@ -68,14 +68,9 @@ def cordoned(node: Node) -> Node:
     return node.replace(spec=node.spec.replace(unschedulable=True, taints=taints))
 
 
-@dataclass
-class _Tried:
-    good: int = 0
-    total: int = 0
-    complete: bool = True
-
-
-def _land(state: SchedulingState, scheduler: Scheduler, pods: Sequence[int], tried: _Tried) -> None:
+def _land(
+    state: SchedulingState, scheduler: Scheduler, pods: Sequence[int], tried: Landings
+) -> None:
     if not pods:
         tried.good += 1
         tried.total += 1

@@ -7,54 +7,27 @@ the other is put on the nodes first; the first pod that is left over tells why.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
 
 from planner.cluster import Cluster
 from planner.cluster.movability import immovable
-from planner.cluster.owners import WorkloadRef
-from planner.explain.diagnose import ExplainOptions, explain
-from planner.explain.room.moves import rearranged
+from planner.explain.competition import compete
+from planner.explain.conflicts.batches import conflicts_of, most_of
+from planner.explain.diagnose import (
+    ABOUT_ROOM,
+    NO_FEWER,
+    NO_SEQUENCE,
+    Explainer,
+    ExplainOptions,
+    explain,
+)
+from planner.explain.room.moves import landing_nodes, rearranged
 from planner.explain.room.rearrange import Room, room_for
-from planner.explain.situation.queue_order import Turn, place_in_turn
-from planner.explain.situation.subject import Subject, subject_of
+from planner.explain.situation.trial_state import Turn, place_in_turn
 from planner.scheduler.profile import Profile
 from planner.words import NAMED, conjoined, count_of
 from planner_models.diagnosis import Diagnosis, Verdict
 
 _WORST: tuple[Verdict, ...] = ("impossible", "undecided", "stuck", "gated", "schedulable")
-
-
-@dataclass(frozen=True, eq=False)
-class Explainer:
-    """Subjects over one state, which all of them share."""
-
-    cluster: Cluster
-    profile: Profile
-    options: ExplainOptions
-
-    @cached_property
-    def _first(self) -> Subject:
-        return subject_of(self.cluster, self.profile, 0)
-
-    def subject(self, pod: int) -> Subject:
-        """One pod before the shared state."""
-        return replace(self._first, pod=pod)
-
-    def alone(self, pod: int) -> Diagnosis:
-        """The pod by itself."""
-        return explain(self.subject(pod), self.options)
-
-    def workload(self, pod: int) -> WorkloadRef:
-        """Whose pod it is."""
-        return self.cluster.workloads[int(self.cluster.group_of[pod])]
-
-    def by_workload(self, pods: Sequence[int]) -> dict[WorkloadRef, list[int]]:
-        """Pods of the same workload together, in the order given."""
-        found: dict[WorkloadRef, list[int]] = {}
-        for pod in pods:
-            found.setdefault(self.workload(pod), []).append(pod)
-        return found
 
 
 def explain_pods(
@@ -108,15 +81,13 @@ def _together(explainer: Explainer, pods: Sequence[int]) -> Diagnosis:
 
 def _with_conflicts(explainer: Explainer, found: Diagnosis, pods: Sequence[int]) -> Diagnosis:
     """Why one pod more than fits is one too many, whoever comes first."""
-    from planner.explain.conflicts.batches import conflicts_of, most_of
-
     workload = explainer.workload(pods[0])
     value, bound = most_of(explainer.subject(pods[0]), {workload: pods})
     demands = {workload: pods[: value + 1] if value == bound else pods}
     conflicts = conflicts_of(explainer.subject(pods[0]), demands)
     if conflicts is None:
         return found
-    rest = [text for text in found.proof if "conflict" not in text]
+    rest = [text for text in found.proof if text in ABOUT_ROOM]
     return found.model_copy(
         update={
             "conflicts": conflicts.documents(),
@@ -154,14 +125,14 @@ def _judged(
     if fitting:
         text = f"{fitting} of {count_of(number, f'{who} pod')} find a node; then {last.headline}"
         changes["headline"] = text
-    proof = [text for text in last.proof if "evictions" not in text and "sequence" not in text]
-    changes["proof"] = tuple(proof + (["fewer evictions can't do"] if room.fewest else []))
+    proof = [text for text in last.proof if text not in ABOUT_ROOM]
+    changes["proof"] = tuple(proof + ([NO_FEWER] if room.fewest else []))
     if room.steps is not None:
+        first, brief = explainer.subject(pods[0]), explainer.options.brief
+        landing = {} if brief else landing_nodes(first, room.steps)
         changes |= {
-            "verdict": "stuck",
-            "rearrangement": rearranged(
-                explainer.subject(pods[0]), room, brief=explainer.options.brief
-            ),
+            "verdict": room.verdict,
+            "rearrangement": rearranged(first, room, landing, brief=brief),
             "rearranging": (),
             "counting": None,
             "remedy": count_of(room.evictions, "eviction"),
@@ -169,11 +140,11 @@ def _judged(
     elif room.counting is not None:
         counting = last.counting or room.counting
         changes |= {
-            "verdict": "impossible",
+            "verdict": room.verdict,
             "rearrangement": None,
             "counting": counting,
             "rearranging": (counting.text,),
-            "proof": (*proof, "no sequence of evictions helps"),
+            "proof": (*proof, NO_SEQUENCE),
         }
     else:
         changes |= _unknown(explainer, last, room, turn)
@@ -191,7 +162,7 @@ def _unknown(explainer: Explainer, last: Diagnosis, room: Room, turn: Turn) -> d
         return {}
     text = f"Whether evictions help all of them is not known: {room.limit}."
     return {
-        "verdict": "undecided",
+        "verdict": room.verdict,
         "counting": None,
         "rearranging": (text,),
         "rearrangement": None,
@@ -220,8 +191,6 @@ def _competing(explainer: Explainer, pods: Sequence[int], parts: Sequence[Diagno
     if turn.left:
         room = room_for(first, pods, explainer.options.limits)
         if room.steps is None or room.evictions:
-            from planner.explain.competition import compete
-
             return compete(explainer, pods, turn, room)
     names = [ref.name for ref in explainer.by_workload(pods)]
     return Diagnosis(

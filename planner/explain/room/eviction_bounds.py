@@ -10,59 +10,48 @@ import numpy as np
 
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
-from planner.explain.room.stage import Stage
+from planner.explain.room.setting import Setting
 from planner.explain.rules.inter_pod_affinity import AntiAffinityRule
 from planner.explain.rules.node_resources_fit import CapacityRule
-from planner.explain.rules.pod_topology_spread import SpreadRule, matching_groups
+from planner.explain.rules.pod_topology_spread import SpreadRule
+from planner.explain.rules.rule import of_type
 
 NEVER = 10**6
 """In the place of a number for nodes that no eviction opens."""
 
 
-def evictions_at(stage: Stage) -> IntArray:
+def evictions_at(setting: Setting) -> IntArray:
     """For each node: what its hardest rule needs; evictions may serve several rules at once."""
-    least = np.ones(stage.subject.places.total, np.int64)
-    for rule in stage.rules:
-        if isinstance(rule, CapacityRule):
-            least = np.maximum(least, _for_room(stage, rule, stage.movable))
-        if isinstance(rule, SpreadRule):
-            per_domain = np.append(_for_spread(rule), NEVER)
-            least = np.maximum(least, per_domain[rule.topology.domain_of])
-        if isinstance(rule, AntiAffinityRule):
-            topology = stage.subject.cluster.topology(rule.terms[0].topology_key)
-            counts = np.append(rule.counts, 0)
-            least = np.maximum(least, counts[topology.domain_of])
-    return np.where(stage.never, NEVER, least)
+    least = np.ones(setting.subject.nodes.total, np.int64)
+    for room in of_type(setting.rules, CapacityRule):
+        least = np.maximum(least, _for_room(setting, room, setting.movable))
+    for spread in of_type(setting.rules, SpreadRule):
+        per_domain = np.append(_for_spread(spread), NEVER)
+        least = np.maximum(least, per_domain[spread.topology.domain_of])
+    for apart in of_type(setting.rules, AntiAffinityRule):
+        least = np.maximum(least, np.append(apart.counts, 0)[apart.topology.domain_of])
+    return np.where(setting.never, NEVER, least)
 
 
-def evictions_for_one_more(stage: Stage) -> int:
+def evictions_for_one_more(setting: Setting) -> int:
     """No sequence needs fewer: a domain has to end with one matching pod more than it has now.
 
     When that one lands, every domain below its count + 1 - maxSkew has gained, too, and in each of
     them a node holds one more than now, for which others have to leave it. It holds where all pods
     that count are like this one: evicting those makes no room for one more.
     """
-    rooms = [rule for rule in stage.rules if isinstance(rule, CapacityRule)]
+    rooms = of_type(setting.rules, CapacityRule)
     least = 1
-    for rule in stage.rules:
-        groups = _alike(stage, rule) if isinstance(rule, SpreadRule) else None
-        if not isinstance(rule, SpreadRule) or groups is None or not rooms:
+    for rule in of_type(setting.rules, SpreadRule) if rooms else ():
+        if not setting.all_alike(rule.counted_groups):
             continue
-        others = stage.movable & ~np.isin(stage.subject.cluster.group_of, groups)
-        per_node = np.where(stage.never, NEVER, _for_room(stage, rooms[0], others))
+        others = setting.movable & ~np.isin(setting.subject.cluster.group_of, rule.matching)
+        per_node = np.where(setting.never, NEVER, _for_room(setting, rooms[0], others))
         gain = np.full(len(rule.topology.domains), NEVER)
         labelled = rule.topology.domain_of >= 0
         np.minimum.at(gain, rule.topology.domain_of[labelled], per_node[labelled])
         least = max(least, _cheapest_gain(rule, gain))
     return least
-
-
-def _alike(stage: Stage, rule: SpreadRule) -> IntArray | None:
-    """The groups that count, if all have the pod's own spec and it is among them."""
-    groups = matching_groups(stage.subject, rule.constraint)
-    cluster, own = stage.subject.cluster, stage.subject.group
-    same = all(cluster.groups[g].spec == own.spec for g in groups.tolist())
-    return groups if same and own.index in groups else None
 
 
 def _cheapest_gain(rule: SpreadRule, gain: IntArray) -> int:
@@ -77,13 +66,13 @@ def _cheapest_gain(rule: SpreadRule, gain: IntArray) -> int:
     return min(min(costs, default=NEVER), NEVER)
 
 
-def _for_room(stage: Stage, rule: CapacityRule, leaving: BoolArray) -> IntArray:
+def _for_room(setting: Setting, rule: CapacityRule, leaving: BoolArray) -> IntArray:
     """The fewest of these pods that hold what a node lacks, of each resource by itself."""
-    subject = stage.subject
+    subject = setting.subject
     cluster, state = subject.cluster, subject.state
     least = np.where(rule.blocked, NEVER, 0)
     pods = np.flatnonzero(leaving)
-    pods = pods[(rule.blocked & ~stage.never)[state.node_of[pods]]]
+    pods = pods[(rule.blocked & ~setting.never)[state.node_of[pods]]]
     if not len(pods):
         return least
     pods = pods[np.argsort(state.node_of[pods], kind="stable")]

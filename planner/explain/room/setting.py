@@ -1,9 +1,10 @@
-"""Who may move, and the cluster with only those that stay."""
+"""The pod, its rules and who may be evicted; and the cluster with only the pods that stay."""
 
 from __future__ import annotations
 
 import copy
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,28 +17,12 @@ from planner.cluster.resources import sum_by
 from planner.cluster.topology import IntArray
 from planner.explain.rules import rules_of
 from planner.explain.rules.inter_pod_affinity import NearRule
-from planner.explain.rules.pod_topology_spread import SpreadRule, matching_groups
-from planner.explain.rules.rule import Rule
+from planner.explain.rules.pod_topology_spread import SpreadRule
+from planner.explain.rules.pod_topology_spread import find as find_spreads
+from planner.explain.rules.rule import Rule, of_type
 from planner.explain.situation.subject import Subject
 from planner.scheduler.group_cycle import GroupCycle
 from planner.scheduler.volumes.state import VolumeState
-from planner_models.diagnosis import RuleKind
-
-_MONOTONE: frozenset[RuleKind] = frozenset(
-    (
-        "nodeAffinity",
-        "taints",
-        "unschedulable",
-        "nodeName",
-        "declaredFeatures",
-        "ports",
-        "capacity",
-        "podAntiAffinity",
-        "podAntiAffinityOfOthers",
-        "volumes",
-    )
-)
-"""Rules that more pods never open: what refuses a node without the movable pods always does."""
 
 
 def movable_pods(cluster: Cluster, node_of: IntArray, policy: MovePolicy) -> BoolArray:
@@ -56,8 +41,8 @@ def movable_pods(cluster: Cluster, node_of: IntArray, policy: MovePolicy) -> Boo
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
-    """Who may move, and the cluster with only those that stay."""
+class Setting:
+    """What every search for room starts from."""
 
     subject: Subject
     rules: tuple[Rule, ...]
@@ -71,6 +56,11 @@ class Stage:
             node_of = self.subject.state.node_of
             known[self.policy] = movable_pods(self.subject.cluster, node_of, self.policy)
         return known[self.policy]
+
+    def all_alike(self, groups: Sequence[int]) -> bool:
+        """Whether these groups have the pod's own spec, and it is among them."""
+        cluster, own = self.subject.cluster, self.subject.group
+        return own.index in groups and all(cluster.groups[g].spec == own.spec for g in groups)
 
     @cached_property
     def fixed(self) -> Subject:
@@ -89,22 +79,22 @@ class Stage:
         return replace(self.subject, state=state)
 
     @cached_property
-    def fixed_rules(self) -> dict[tuple[str, str], Rule]:
-        """The rules over the pods that stay."""
-        return {(rule.kind, rule.field): rule for rule in rules_of(self.fixed)}
+    def _fixed_spreads(self) -> dict[str, SpreadRule]:
+        """All constraints over the pods that stay, those that refuse no node as well."""
+        return {rule.field: rule for rule in of_type(find_spreads(self.fixed), SpreadRule)}
 
     @cached_property
     def never(self) -> BoolArray:
         """Nodes that refuse the pod whatever is evicted."""
-        refused = np.zeros(self.subject.places.total, np.bool_)
-        for rule in self.fixed_rules.values():
-            if rule.kind in _MONOTONE:
+        refused = np.zeros(self.subject.nodes.total, np.bool_)
+        for rule in rules_of(self.fixed):
+            if rule.monotone:
                 refused |= rule.blocked
-        for rule in self.rules:
-            if isinstance(rule, NearRule) and not rule.counts.any():
-                refused |= rule.blocked
-            if isinstance(rule, SpreadRule):
-                refused |= self._never_by_spread(rule)
+        for near in of_type(self.rules, NearRule):
+            if not near.counts.any():
+                refused |= near.blocked
+        for spread in of_type(self.rules, SpreadRule):
+            refused |= self._never_by_spread(spread)
         return refused
 
     def _never_by_spread(self, rule: SpreadRule) -> BoolArray:
@@ -115,25 +105,18 @@ class Stage:
 
     def _staying(self, rule: SpreadRule) -> IntArray:
         """Matching pods per domain that can't leave."""
-        found = self.fixed_rules.get((rule.kind, rule.field))
-        if isinstance(found, SpreadRule):
-            return found.counts
-        return np.zeros_like(rule.counts)
+        return self._fixed_spreads[rule.field].counts
 
     def lowest(self, rule: SpreadRule, *, with_pod: bool) -> int:
         """No sequence brings the minimum above this."""
-        if rule.few_domains:
-            return 0
-        return int(self.most(rule, with_pod=with_pod)[rule.eligible].min())
+        return rule.least_of(self.most(rule, with_pod=with_pod))
 
     def most(self, rule: SpreadRule, *, with_pod: bool) -> IntArray:
         """How many matching pods each domain can have at most at any time."""
         cluster = self.subject.cluster
         most = self._staying(rule).copy()
-        groups = matching_groups(self.subject, rule.constraint)
-        pods = np.flatnonzero(self.movable)
-        sizes = Counter(cluster.group_of[pods].tolist())
-        for group in groups.tolist():
+        sizes = Counter(cluster.group_of[self.movable].tolist())
+        for group in rule.counted_groups:
             number = sizes.get(group, 0)
             if with_pod and group == self.subject.group.index:
                 number += 1

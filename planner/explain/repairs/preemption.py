@@ -1,9 +1,12 @@
-"""preemptionPolicy: the pod may push lower priorities aside."""
+"""Who would lose the place to preemption, and preemptionPolicy as a change that allows it.
+
+Preemption is no verdict: it decides who waits.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -18,7 +21,7 @@ from planner_models.diagnosis import Change as FieldChange
 from planner_models.diagnosis import Repair
 
 
-def judged(case: Case) -> Iterator[Repair]:
+def preempting(case: Case) -> Iterator[Repair]:
     """Tried with the pod's policy changed; those who would lose their place are named."""
     subject = case.subject
     if subject.record.spec.preemption_policy != "Never":
@@ -60,3 +63,41 @@ def if_allowed(subject: Subject) -> Preemption | None:
     state = SchedulingState(replace(subject.cluster, pods=tuple(pods)))
     scheduler = Scheduler(state, subject.profile)
     return preempt(scheduler, scheduler.evaluate(subject.pod))
+
+
+@dataclass(frozen=True)
+class Displacement:
+    """The victims on the node that would be nominated; empty if there is none."""
+
+    pods: tuple[int, ...] = ()
+    text: str = ""
+    loser: str = ""
+    """The workload of the first victim."""
+
+
+def displacement_by(subject: Subject, preemption: Preemption) -> Displacement:
+    """Of this pod, also if only its own preemptionPolicy forbids it."""
+    found = _preempting(subject, preemption)
+    if found is None or found.nominated is None:
+        return Displacement()
+    cluster = subject.cluster
+    victims = [cluster.pods[index] for index in found.victims]
+    names = [f"{pod.name} (priority {pod.priority})" for pod in victims]
+    listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    more = len(found.nominated_any_of) - 1
+    other = f", or as many on {count_of(more, 'other node')}" if more else ""
+    node = cluster.nodes[found.nominated].name
+    lost = count_of(len(names), "pod")
+    places = "its place" if len(names) == 1 else "their places"
+    head = "Preemption makes room" if found is preemption else "With preemption there is room"
+    loser = cluster.workloads[int(cluster.group_of[found.victims[0]])].name if victims else ""
+    text = f"{head} on {node}: {lost} would lose {places}, {listed}{other}."
+    return Displacement(tuple(found.victims), text, loser)
+
+
+def _preempting(subject: Subject, preemption: Preemption) -> Preemption | None:
+    if preemption.nominated is not None:
+        return preemption
+    if subject.record.spec.preemption_policy == "Never":
+        return if_allowed(subject)
+    return None

@@ -13,8 +13,11 @@ from planner.cluster.topology import IntArray, Topology
 from planner.words import NAMED, conjoined, count_of, short_key
 from planner_models.node import HOSTNAME, ZONE
 
+LISTED = 4
+"""So many names a narrow column lists."""
 
-class Places:
+
+class NodeNames:
     """Names for the nodes of one cluster."""
 
     def __init__(self, cluster: Cluster) -> None:
@@ -65,13 +68,19 @@ class Places:
             return f"all {number} nodes"
         return f"{number} nodes{self._in_zones(mask)}"
 
-    def listed(self, mask: BoolArray, limit: int = 4) -> str:
-        """`a1 a2 b1 b2`, for the narrow columns of repairs; `any node` if all of them."""
+    def mask(self, nodes: Sequence[int]) -> BoolArray:
+        """Nodes by index as an array of all of them."""
+        mask = np.zeros(self.total, np.bool_)
+        mask[list(nodes)] = True
+        return mask
+
+    def listed(self, mask: BoolArray, word: str = "") -> str:
+        """`a1 a2 b1 b2`, for the narrow columns of repairs, or with a word before the last one."""
         number = int(mask.sum())
         if number == self.total and number > 1:
             return "any node"
-        if number <= limit:
-            return " ".join(self.names(mask))
+        if number <= LISTED:
+            return conjoined(self.names(mask), word) if word else " ".join(self.names(mask))
         return f"{number} nodes{self._in_zones(mask)}"
 
     def _in_zones(self, mask: BoolArray) -> str:
