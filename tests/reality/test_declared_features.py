@@ -128,4 +128,11 @@ def test_explain_names_the_feature_the_field_and_the_node_that_would_do() -> Non
         "for. So no node is left."
     )
     (repair,) = found.repairs
+    assert repair.change is not None
+    assert repair.change.to == {
+        "domains": [{}],
+        "labels": {},
+        "size": {"cpu": "500m"},
+        "declaredFeatures": [USER_NAMESPACES_HOST_NETWORK],
+    }
     assert repair.text == f"add a node, 500m CPU, that declares {USER_NAMESPACES_HOST_NETWORK}"

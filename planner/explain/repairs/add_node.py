@@ -47,6 +47,7 @@ def _proposal(
     case: Case, chosen: Sequence[Place], bad: Sequence[Place], *, fresh: bool, number: int
 ) -> Proposal:
     size, where = _size(case), _where(case, chosen)
+    features = case.subject.group.spec.required_features
     nodes = "a node" if number == 1 else f"{number} nodes"
     each = " each" if number > 1 and size else ""
     helps_not = f"in {_names(bad)}: no help" if bad and not fresh and len(bad) <= 3 else ""
@@ -58,6 +59,7 @@ def _proposal(
             "domains": [dict(p) for p in chosen[:10]],
             "labels": dict(_asked_labels(case, chosen[0])),
             "size": dict(_amounts(case)),
+            **({"declaredFeatures": list(features)} if features else {}),
         },
         text=f"add {nodes}{where}{size}{each}{_declaring(case, number)}",
         cost=case.costs["addNode"] + (5 if fresh else 0) + 5 * (number - 1),
