@@ -179,9 +179,9 @@ class StateText(msgspec.Struct, gc=False):
 class ContainerStatusText(msgspec.Struct, rename="camel", gc=False):
     """How a container fares."""
 
+    allocated_resources: Raw = NOTHING
     name: str | None = None
     resources: Raw = NOTHING
-    allocated_resources: Raw = NOTHING
     restart_count: int | None = None
     state: StateText | None = None
 
