@@ -230,7 +230,7 @@ class Cluster:
         from planner.api.selectors import label_selector
         from planner.cluster.movability import MovePolicy
         from planner.documents.plan import make_plan
-        from planner.solver.options import SolveOptions
+        from planner.solver.problem.options import SolveOptions
 
         require_time(time_limit)
         for name, number, least in (

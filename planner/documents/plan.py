@@ -17,9 +17,9 @@ from planner.sequences.outcome import PlanOutcome
 from planner.sequences.plan import plan_outcome, with_rebalance
 from planner.sequences.scheduler_replay import ReplayedSeeds, scheduler_replay
 from planner.sequences.value import PLACED
-from planner.solver.options import SolveOptions
+from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.solution import Level
 from planner.solver.progress import Report, silent
-from planner.solver.solution import Level
 from planner_models.notice import Notice
 from planner_models.plan import (
     Alternative,

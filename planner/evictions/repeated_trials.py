@@ -16,7 +16,7 @@ from planner.evictions.goals import Aim
 from planner.replay.trial import Choices, Manner, Trial, TrialRun, WavePlan
 from planner.replay.violations import total, violations
 from planner.scheduler.profile import Profile
-from planner.solver.search import Progress, Report, silent
+from planner.solver.progress import Progress, Report, silent
 
 USUAL_SEEDS = 20
 FEW = 3

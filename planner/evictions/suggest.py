@@ -32,8 +32,8 @@ from planner.scheduler.profile import Profile
 from planner.sequences.hops import other_orders
 from planner.sequences.outcome import PlanOutcome
 from planner.sequences.plan import plan_outcome
-from planner.solver.options import SolveOptions
-from planner.solver.search import Report, silent
+from planner.solver.problem.options import SolveOptions
+from planner.solver.progress import Report, silent
 
 TRIAL_WORK = 30_000_000
 """Evictions times nodes that are simulated without being asked to: some ten seconds."""

@@ -21,7 +21,7 @@ from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.group_cycle import GroupCycle
 from planner.scheduler.profile import Profile
 from planner.sequences.group_dependencies import GroupDependencies
-from planner.solver.problem import Problem
+from planner.solver.problem.problem import Problem
 
 HIGHEST_COUNT = 255
 """A count is a byte."""

@@ -19,7 +19,7 @@ from planner.cluster.spread import effective_selector
 from planner.cluster.topology import IntArray
 from planner.scheduler.framework.default_selector import default_selector
 from planner.scheduler.profile import Profile
-from planner.solver.problem import Problem
+from planner.solver.problem.problem import Problem
 from planner_models.affinity import PodAffinityTerm
 from planner_models.selectors import LabelSelector
 

@@ -15,9 +15,9 @@ from planner.sequences.decision import Decision
 from planner.sequences.hops import with_hops
 from planner.sequences.outcome import PlanOutcome
 from planner.sequences.waves import Waves, guess_waves, plan_waves
-from planner.solver.options import SchedulerArgs, SolveOptions
-from planner.solver.problem import Problem, build_problem
-from planner.solver.search import Report, silent
+from planner.solver.problem.options import SchedulerArgs, SolveOptions
+from planner.solver.problem.problem import Problem, build_problem
+from planner.solver.progress import Report, silent
 
 HINT_LIMIT = 2_000
 """Pods times nodes up to which it is tried what --rebalance would reach, for a hint."""

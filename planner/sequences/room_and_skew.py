@@ -19,7 +19,7 @@ from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.plugins.node_resources_fit import NodeResourcesFit
 from planner.scheduler.profile import Profile
 from planner.sequences.group_dependencies import GroupDependencies
-from planner.solver.problem import Cell, Problem
+from planner.solver.problem.problem import Cell, Problem
 
 Domains = tuple[int, ...]
 """A node's domain in each spread constraint of a group: equal ones are alike to the group."""

@@ -20,7 +20,7 @@ from planner.replay.violations import CORDON_TOLERATED
 from planner.rules import breakable_rules
 from planner.scheduler.profile import Profile
 from planner.sequences.group_dependencies import GroupDependencies
-from planner.solver.problem import Problem
+from planner.solver.problem.problem import Problem
 from planner_models.diagnosis import RuleKind
 
 Table = IntArray

@@ -7,7 +7,7 @@ import yaml
 
 from planner.cli import app
 from planner.cli.progress import text
-from planner.solver.search import Progress
+from planner.solver.progress import Progress
 from planner_models.evictions import EvictionPlan
 
 OUTAGE = ["--example", "zone-outage", "--seeds", "3"]

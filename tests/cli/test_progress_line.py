@@ -5,7 +5,7 @@ import io
 import pytest
 
 from planner.cli.progress import ProgressLine
-from planner.solver.search import Progress
+from planner.solver.progress import Progress
 
 
 class Terminal(io.StringIO):

@@ -13,7 +13,7 @@ from planner.cli import app
 from planner.cli.progress import ProgressLine, text
 from planner.cli.solve import exit_code
 from planner.errors import UsageError
-from planner.solver.search import Progress
+from planner.solver.progress import Progress
 from planner_models.plan import Plan
 from planner_models.selectors import LabelSelector
 

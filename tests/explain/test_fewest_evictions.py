@@ -17,9 +17,9 @@ from planner.explain.rules.rule import of_type
 from planner.explain.several_pods import explain_pods
 from planner.explain.situation.subject import Subject
 from planner.scheduler.profile import default_profile
-from planner.solver.options import SolveOptions
-from planner.solver.problem import build_problem
-from planner.solver.solution import Level
+from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.problem import build_problem
+from planner.solver.problem.solution import Level
 from tests.agreement.clusters import clusters
 from tests.explain.situations import nodes, requests, spread, workload
 from tests.explain.test_explain_properties import exhaustive, subjects

@@ -14,9 +14,9 @@ from planner.scheduler.plugins.node_declared_features import REASON
 from planner.scheduler.profile import default_profile
 from planner.scheduler.queue import could_help
 from planner.scheduler.simulate import simulate
-from planner.solver.options import SolveOptions
-from planner.solver.problem import build_problem
-from planner.solver.scale.places import Places
+from planner.solver.large.plain_groups import Places
+from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.problem import build_problem
 from planner.sources.load import load_paths
 from planner_models.declared_features import RESTART_ALL_CONTAINERS, USER_NAMESPACES_HOST_NETWORK
 from tests.objects import Json, cluster_of, inventory_of, node, pod, template, workload

@@ -15,9 +15,9 @@ from planner.rules import CARDS, HELPED_BY, NOT_MODELLED, BreakableRule, Relaxab
 from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import FILTERS, default_profile
-from planner.solver.options import SolveOptions
-from planner.solver.problem import build_problem
-from planner.solver.search import solve
+from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.problem import build_problem
+from planner.solver.route import solve
 from planner_models.diagnosis import RuleKind
 from planner_models.plan import HardRule
 from tests.objects import cluster_of

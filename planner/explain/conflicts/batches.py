@@ -182,9 +182,9 @@ def most_that_fit(
         return len(pods), len(pods)
     from planner.explain.room.by_solver import placed
     from planner.sequences.decide import decide
-    from planner.solver.options import SolveOptions
-    from planner.solver.problem import build_problem
-    from planner.solver.search import silent
+    from planner.solver.problem.options import SolveOptions
+    from planner.solver.problem.problem import build_problem
+    from planner.solver.progress import silent
 
     others = frozenset(cluster.pending.tolist()) - frozenset(pods)
     alone = cluster.without(others) if others else cluster

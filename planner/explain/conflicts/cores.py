@@ -15,12 +15,12 @@ import numpy as np
 
 from planner.cluster import GONE, Cluster
 from planner.explain.conflicts.facts import Demands, Fact
-from planner.solver.cp_sat import cp_model
-from planner.solver.linear import Linear
-from planner.solver.model import Model, RuleName
-from planner.solver.options import SolveOptions
-from planner.solver.problem import build_problem
-from planner.solver.rules import add_rules
+from planner.solver.model.cp_sat import cp_model
+from planner.solver.model.linear import Linear
+from planner.solver.model.model import Model, RuleName
+from planner.solver.model.rules import add_rules
+from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.problem import build_problem
 
 WORK = 1.0
 """Deterministic time for one question."""

@@ -22,7 +22,7 @@ from planner.explain.rules.inter_pod_affinity import (
 )
 from planner.explain.rules.pod_topology_spread import matching_groups
 from planner.explain.situation.subject import Subject
-from planner.solver.volume_reach import reach
+from planner.solver.problem.volume_reach import reach
 from planner.words import NAMED, amount, amount_of, conjoined, count_of, resource_word, short_key
 from planner_models.declared_features import ASKED_FOR_BY
 from planner_models.diagnosis import ConflictFact, RuleKind

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from planner.replay.steps import Step
 from planner.scheduler.profile import Profile
-from planner.solver.problem import Cell, Problem
-from planner.solver.solution import Level
+from planner.solver.problem.problem import Cell, Problem
+from planner.solver.problem.solution import Level
 
 SECONDS = 15.0
 """Deterministic time for the question whether evictions help at all."""
@@ -60,10 +60,10 @@ def placed(problem: Problem, objectives: Sequence[Level]) -> tuple[int, int | No
 
 def on_paper(problem: Problem) -> Mapping[Cell, int] | None:
     """A final state that every rule of a landing allows, whatever the way to it."""
-    from planner.solver.search import solve
+    from planner.solver.route import solve_in_full
 
     options = replace(problem.options, time_limit=SECONDS, judged="final")
-    found = solve(replace(problem, options=options))
+    found = solve_in_full(replace(problem, options=options))
     number = sum(level.value for level in found.levels if level.kind == "placed")
     return found.counts if number == wanted(problem) else None
 
@@ -99,7 +99,7 @@ def fewest_evictions(
 def _within(problem: Problem, profile: Profile, number: int, seconds: float) -> Answer:
     """Steps with so many moves at most, or whether it is proven that there are none."""
     from planner.sequences.decide import decide
-    from planner.solver.search import silent
+    from planner.solver.progress import silent
 
     options = replace(problem.options, max_moves=number, time_limit=seconds)
     found = decide(replace(problem, options=options), profile, silent)

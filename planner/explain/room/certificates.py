@@ -17,7 +17,7 @@ from planner.cluster.spread import effective_selector
 from planner.explain.rules.inter_pod_affinity import matched
 from planner.explain.situation.overlay import Overlay, feasible
 from planner.explain.situation.subject import Subject
-from planner.solver.volume_reach import reach
+from planner.solver.problem.volume_reach import reach
 from planner_models.affinity import PodAffinity
 from planner_models.diagnosis import Counting
 from planner_models.node import UNSCHEDULABLE_TAINT, Node

@@ -29,7 +29,7 @@ from planner.words import NAMED, conjoined, count_of
 from planner_models.diagnosis import Counting, Verdict
 
 if TYPE_CHECKING:
-    from planner.solver.problem import Problem
+    from planner.solver.problem.problem import Problem
 
 SMALL_CELLS, SMALL_PODS = 400, 48
 """Up to this many groups times nodes, and pods to decide about, all sequences are looked at."""
@@ -229,8 +229,8 @@ def _in_turn(subject: Subject, pods: Sequence[int], limits: Limits) -> Room:
 
 def _problem(cluster: Cluster, pods: Sequence[int], limits: Limits) -> Problem:
     """Place these pods, moving whom may be moved; other waiting pods are out of it."""
-    from planner.solver.options import SolveOptions
-    from planner.solver.problem import build_problem
+    from planner.solver.problem.options import SolveOptions
+    from planner.solver.problem.problem import build_problem
 
     chosen = frozenset(pods)
     others = [pod for pod in cluster.pending.tolist() if pod not in chosen]

@@ -19,7 +19,7 @@ from planner.report.html.simulate_page import simulate_page
 from planner.report.html.solve_page import solve_page
 from planner.report.html.view import Page
 from planner.scheduler.profile import default_profile
-from planner.solver.options import SolveOptions
+from planner.solver.problem.options import SolveOptions
 from planner_models.plan import Plan
 
 
