@@ -141,6 +141,8 @@ class Cluster:
         *more: str,
         namespace: str | None = None,
         allow_bare_pods: bool = False,
+        allow_jobs: bool = False,
+        allow_owners: Iterable[str] = (),
         costs: Mapping[str, int] | None = None,
         states: int | None = None,
         cells: int | None = None,
@@ -155,9 +157,13 @@ class Cluster:
         """
         from planner.api.diagnosis import Diagnosis, beside_messages, explain_options
         from planner.api.profiles import filtering_profiles, scheduler_of
+        from planner.disruption.movability import MovePolicy
         from planner.explain.several_pods import explain_pods
 
-        options = explain_options(allow_bare_pods, costs, states, cells)
+        policy = MovePolicy(
+            bare_pods=allow_bare_pods, jobs=allow_jobs, owners=frozenset(allow_owners)
+        )
+        options = explain_options(policy, costs, states, cells)
         require_nodes(self.snapshot)
         profiles = filtering_profiles(self.inventory, scheduler, ignored_plugins)
         pods = find_pods(self.snapshot, (target, *more), namespace, "explain")
@@ -166,11 +172,13 @@ class Cluster:
         found = beside_messages(found, self.snapshot, profiles, pods)
         return Diagnosis.of(found, self._origin("explain"))
 
-    def explain_pending(
+    def explain_pending(  # noqa: PLR0913 - options are keywords
         self,
         *,
         brief: bool = False,
         allow_bare_pods: bool = False,
+        allow_jobs: bool = False,
+        allow_owners: Iterable[str] = (),
         costs: Mapping[str, int] | None = None,
         states: int | None = None,
         cells: int | None = None,
@@ -183,9 +191,13 @@ class Cluster:
         """
         from planner.api.diagnosis import Diagnosis, beside_messages, explain_options
         from planner.api.profiles import filtering_profiles
+        from planner.disruption.movability import MovePolicy
         from planner.explain.several_pods import explain_workloads
 
-        options = explain_options(allow_bare_pods, costs, states, cells)
+        policy = MovePolicy(
+            bare_pods=allow_bare_pods, jobs=allow_jobs, owners=frozenset(allow_owners)
+        )
+        options = explain_options(policy, costs, states, cells)
         require_nodes(self.snapshot)
         profiles = filtering_profiles(self.inventory, scheduler, ignored_plugins)
         pods = self.snapshot.pending.tolist()
@@ -208,6 +220,8 @@ class Cluster:
         namespace: str | None = None,
         allow_bare_pods: bool = False,
         allow_local_storage: bool = False,
+        allow_jobs: bool = False,
+        allow_owners: Iterable[str] = (),
         max_unavailable: int | None = None,
         surge: bool = False,
         hops: bool = True,
@@ -222,13 +236,15 @@ class Cluster:
 
         With `rebalance` running pods may move, as few as possible: those that the selector
         `movable` matches and `immovable` doesn't, and none of the pods and workloads that `spared`
-        names in the namespace. `relax` breaks the least, `preempt` lets lower priorities give way.
-        Without `hops` no pod runs on a temporary node. `progress` is told how far the search is.
+        names in the namespace. Pods that would not come back as they are stay, too; `allow_jobs`
+        and `allow_owners` (kinds, such as `StrimziPodSet`) widen that. `relax` breaks the least,
+        `preempt` lets lower priorities give way. Without `hops` no pod runs on a temporary node.
+        `progress` is told how far the search is.
         """
         from planner.api.plan import Plan
         from planner.api.profiles import default_scheduler
         from planner.api.selectors import label_selector
-        from planner.cluster.movability import MovePolicy
+        from planner.disruption.movability import MovePolicy
         from planner.documents.plan import make_plan
         from planner.solver.problem.options import SolveOptions
 
@@ -254,7 +270,12 @@ class Cluster:
             prefer=prefer,
             max_moves=max_moves,
             move_cost=move_cost,
-            policy=MovePolicy(bare_pods=allow_bare_pods, local_storage=allow_local_storage),
+            policy=MovePolicy(
+                bare_pods=allow_bare_pods,
+                local_storage=allow_local_storage,
+                jobs=allow_jobs,
+                owners=frozenset(allow_owners),
+            ),
             movable=label_selector("movable", movable),
             immovable=label_selector("immovable", immovable),
             spared=find_running(self.snapshot, spared, namespace, "solve"),
@@ -281,6 +302,8 @@ class Cluster:
         max_unavailable: int | None = None,
         allow_bare_pods: bool = False,
         allow_local_storage: bool = False,
+        allow_jobs: bool = False,
+        allow_owners: Iterable[str] = (),
         priority_threshold: int | str | None = None,
         policy: Policy = None,
         like_descheduler: bool = False,
@@ -298,8 +321,8 @@ class Cluster:
         """
         from planner.api.eviction_plan import EvictionPlan, goals_of, policy_of, priority_of
         from planner.api.profiles import default_scheduler
-        from planner.cluster.movability import MovePolicy
         from planner.descheduler.strategies.limits import Limits
+        from planner.disruption.movability import MovePolicy
         from planner.documents.eviction_plan import make_eviction_plan
         from planner.documents.like_descheduler import descheduler_plan
         from planner.evictions.protection import Protection
@@ -318,7 +341,12 @@ class Cluster:
         require_nodes(self.snapshot)
         profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
         named, nodes = goals_of(self.snapshot, goals)
-        movable = MovePolicy(bare_pods=allow_bare_pods, local_storage=allow_local_storage)
+        movable = MovePolicy(
+            bare_pods=allow_bare_pods,
+            local_storage=allow_local_storage,
+            jobs=allow_jobs,
+            owners=frozenset(allow_owners),
+        )
         options = EvictOptions(
             goals=named,
             nodes=nodes,

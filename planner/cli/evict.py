@@ -9,6 +9,8 @@ import typer
 
 from planner.cli.input import read_cluster
 from planner.cli.options import (
+    AllowJobs,
+    AllowOwners,
     Example,
     Filenames,
     IgnoredPlugins,
@@ -95,6 +97,8 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
     max_unavailable: MaxUnavailable = None,
     allow_bare_pods: BarePods = False,
     allow_local_storage: LocalStorage = False,
+    allow_jobs: AllowJobs = False,
+    allow_owners: AllowOwners = None,
     priority_threshold: Threshold = None,
     policy: PolicyFile = None,
     like_descheduler: LikeDescheduler = False,
@@ -127,6 +131,8 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
             max_unavailable=max_unavailable,
             allow_bare_pods=allow_bare_pods,
             allow_local_storage=allow_local_storage,
+            allow_jobs=allow_jobs,
+            allow_owners=allow_owners or (),
             priority_threshold=priority_threshold,
             policy=policy,
             like_descheduler=like_descheduler,

@@ -51,6 +51,8 @@ class Cluster:
     resources: ResourceTable
     owners: Owners
     namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    terminating_namespaces: frozenset[str] = frozenset()
+    """Namespaces that are being deleted: nothing can be created in them."""
     services: tuple[Service, ...] = ()
     owner_selectors: tuple[tuple[str, LabelSelector], ...] = ()
     """(namespace, selector) of ReplicaSets, StatefulSets and ReplicationControllers."""

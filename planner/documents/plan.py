@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from planner.cluster import Cluster
 from planner.cluster.owners import WorkloadRef
+from planner.disruption.node_lifecycle import with_condition_taints
 from planner.documents.broken_rules import Broken, broken_by, describe, reasons
 from planner.documents.greedy_comparison import compare
+from planner.documents.left_alone import assumed_to_return, driven_off, left_alone, protected_pods
 from planner.documents.waves import wave_documents
 from planner.documents.workload_changes import workload_changes
 from planner.explain.one_sentence import ShortExplainer
@@ -41,7 +43,7 @@ def make_plan(
 ) -> Plan:
     """Decide, check, compare with what else could be done, and write it down."""
     report = progress or silent
-    outcome = plan_outcome(cluster, options, profile, report)
+    outcome = plan_outcome(with_condition_taints(cluster), options, profile, report)
     other = with_rebalance(outcome, report)
     replayed = None if options.relax or options.surge else scheduler_replay(outcome)
     return _document(outcome, other, replayed)
@@ -79,6 +81,8 @@ def _document(
         unplaced=tuple(_unplaced(cluster, pod, short.sentence(pod)) for pod in _queue(outcome)),
         displaced=tuple(_displaced(outcome)),
         left_aside=tuple(_aside(cluster, *each) for each in sorted(problem.left_aside.items())),
+        protected=tuple(protected_pods(outcome.after, problem.left_alone, outcome.final.remaining)),
+        left_alone=left_alone(problem.left_alone),
         violations=tuple(describe(outcome.after, each) for each in outcome.final.remaining),
         broken=tuple(each.document for each in broken),
         workloads=workload_changes(cluster, outcome.after, changed, outcome.allowances),
@@ -98,7 +102,7 @@ def _document(
             variables=decision.variables,
             cuts=decision.cuts,
         ),
-        notices=tuple(_notices(outcome)),
+        notices=tuple(_notices(outcome, replayed)),
     )
 
 
@@ -205,8 +209,13 @@ def _verification(outcome: PlanOutcome, replayed: ReplayedSeeds | None) -> PlanV
     )
 
 
-def _notices(outcome: PlanOutcome) -> Iterable[Notice]:
+def _notices(outcome: PlanOutcome, replayed: ReplayedSeeds | None) -> Iterable[Notice]:
     yield from outcome.before.notices
+    steps = outcome.waves.steps
+    evicted = (step.pod for step in steps if step.action in ("evict", "move"))
+    yield from assumed_to_return(outcome.before, evicted)
+    if replayed is not None:
+        yield from driven_off(outcome.before, replayed.preempted)
     for note in outcome.decision.notes:
         yield Notice(code="solverNote", text=note)
     if outcome.waves.beyond:

@@ -1,7 +1,6 @@
 """Which pods `planner evict` leaves alone, and why.
 
-The pods that SEMANTICS and drain tools spare, those at or above a priority, pods of other
-schedulers, and pods under two budgets, which the Eviction API refuses to evict.
+The pods that nobody may move (`disruption.movability`), and those at or above a priority.
 """
 
 from __future__ import annotations
@@ -10,11 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from planner.cluster import Cluster
-from planner.cluster.movability import DEFAULT_POLICY, WHY, MovePolicy, immovable
-from planner.disruption.budgets import Allowances
-from planner_models.pod import DEFAULT_SCHEDULER
-
-TWO_BUDGETS = "two PodDisruptionBudgets select it, so the Eviction API refuses"
+from planner.disruption.movability import DEFAULT_POLICY, Movability, MovePolicy
 
 
 @dataclass(frozen=True)
@@ -25,28 +20,15 @@ class Protection:
     priority_threshold: int | None = None
 
 
-def protected(cluster: Cluster, protection: Protection, budgets: Allowances) -> Mapping[int, str]:
+def protected(cluster: Cluster, protection: Protection) -> Mapping[int, str]:
     """The running pods that stay, with the reason."""
     found: dict[int, str] = {}
-    for pod in cluster.running.tolist():
-        why = _reason(cluster, pod, protection, budgets)
-        if why is not None:
-            found[pod] = why
-    return found
-
-
-def _reason(
-    cluster: Cluster, index: int, protection: Protection, budgets: Allowances
-) -> str | None:
-    pod = cluster.pods[index]
-    stays = immovable(pod, protection.policy)
-    if stays is not None:
-        return WHY[stays]
+    movability = Movability(cluster, protection.policy)
     threshold = protection.priority_threshold
-    if threshold is not None and pod.priority >= threshold:
-        return f"its priority {pod.priority} is not below {threshold}"
-    if pod.spec.scheduler_name != DEFAULT_SCHEDULER:
-        return f"its scheduler is {pod.spec.scheduler_name}"
-    if int(cluster.group_of[index]) in budgets.contested:
-        return TWO_BUDGETS
-    return None
+    for pod in cluster.running.tolist():
+        stays, priority = movability.why(pod), cluster.pods[pod].priority
+        if stays is not None:
+            found[pod] = stays.text
+        elif threshold is not None and priority >= threshold:
+            found[pod] = f"its priority {priority} is not below {threshold}"
+    return found

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from planner.cluster import Cluster
-from planner.cluster.movability import immovable
 from planner.cluster.owners import WorkloadRef
+from planner.disruption.movability import immovable
 from planner.explain.conflicts.classes import FEW_NODES, node_classes, nodes_table, united
 from planner.explain.conflicts.confirm import is_minimal, shrunk
 from planner.explain.conflicts.conflict import minimal_conflicts

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.cluster import Cluster
-from planner.cluster.movability import immovable
+from planner.disruption.movability import Movability
 from planner.explain.competition import compete
 from planner.explain.conflicts.batches import conflicts_of, most_of
 from planner.explain.diagnose import (
@@ -157,7 +157,8 @@ def _unknown(explainer: Explainer, last: Diagnosis, room: Room, turn: Turn) -> d
     If no sequence helps it, none helps all: those before it could be evicted again, if they may.
     """
     policy = explainer.options.limits.policy
-    free = all(immovable(explainer.cluster.pods[pod], policy) is None for pod in turn.placed)
+    movability = Movability(explainer.cluster, policy)
+    free = all(movability.why(pod) is None for pod in turn.placed)
     if last.verdict == "impossible" and free:
         return {}
     text = f"Whether evictions help all of them is not known: {room.limit}."

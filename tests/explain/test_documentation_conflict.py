@@ -81,7 +81,7 @@ def test_cheaper_repairs_come_first(diagnosis: Diagnosis) -> None:
 
 
 def test_bare_pods_move_if_the_user_allows_it() -> None:
-    from planner.cluster.movability import MovePolicy
+    from planner.disruption.movability import MovePolicy
     from planner.explain.room.rearrange import Limits
 
     cluster = planner.load(PATH).snapshot

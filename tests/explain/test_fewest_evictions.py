@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from planner.cluster import Cluster
-from planner.cluster.movability import DEFAULT_POLICY
+from planner.disruption.movability import DEFAULT_POLICY
 from planner.explain.diagnose import ExplainOptions, explain
 from planner.explain.room.by_solver import placed
 from planner.explain.room.certificates import counts_and_most

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from planner.cluster.movability import DEFAULT_POLICY, MIRROR, immovable
 from planner.cluster.topology import IntArray
+from planner.disruption.movability import DEFAULT_POLICY, MIRROR, immovable
 from planner.explain.repairs.commands import kubectl
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.situation.overlay import Overlay, feasible

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from planner.cluster.movability import Immovable, immovable
 from planner.cluster.topology import IntArray
+from planner.disruption.movability import Immovable, Movability, Stay
 from planner.explain.room.certificates import holds
 from planner.explain.room.setting import Setting
 from planner.explain.rules.inter_pod_affinity import AntiAffinityRule
@@ -154,13 +154,26 @@ def _who_stays(setting: Setting) -> str:
     subject = setting.subject
     spreads = of_type(setting.rules, SpreadRule)
     chosen = subject.running_of(sorted({g for rule in spreads for g in rule.counted_groups}))
-    pods = [subject.cluster.pods[i] for i in np.flatnonzero(chosen & ~setting.movable).tolist()]
-    reasons = {immovable(pod, setting.policy) for pod in pods}
+    pods = np.flatnonzero(chosen & ~setting.movable).tolist()
+    reasons = _reasons(setting, pods)
     if not pods or chosen[setting.movable].any() or len(reasons) != 1:
         return "the pods that stay where they are leave no node whatever is evicted"
-    return _STAYING[next(iter(reasons))].format(
-        count_of(len(pods), "matching pod"), _has(len(pods)), "it" if len(pods) == 1 else "them"
+    (reason,) = reasons
+    number = count_of(len(pods), "matching pod")
+    if reason is not None and reason.kind not in _STAYING:
+        return f"the {number} {'stays' if len(pods) == 1 else 'stay'}: {reason.text}"
+    return _STAYING[_kind(reason)].format(
+        number, _has(len(pods)), "it" if len(pods) == 1 else "them"
     )
+
+
+def _kind(reason: Stay | None) -> Immovable | None:
+    return None if reason is None else reason.kind
+
+
+def _reasons(setting: Setting, pods: Sequence[int]) -> set[Stay | None]:
+    movability = Movability(setting.subject.cluster, setting.policy)
+    return {movability.why(pod) for pod in pods}
 
 
 def _has(number: int) -> str:
@@ -199,9 +212,9 @@ def _holders(setting: Setting, rule: SpreadRule, domains: Sequence[str]) -> str:
     held = int(state.requests[cluster.group_of[pods], column].sum())
     offered = int(cluster.resources.allocatable[here, column].sum())
     names = conjoined([cluster.pods[i].name for i in pods.tolist()])
-    reasons = {immovable(cluster.pods[i], setting.policy) for i in pods.tolist()}
+    kinds = {_kind(reason) for reason in _reasons(setting, pods.tolist())}
     one = len(pods) == 1
-    why = _WHY[next(iter(reasons))].format("its" if one else "their") if len(reasons) == 1 else ""
+    why = _WHY.get(next(iter(kinds)), "").format("its" if one else "their") * (len(kinds) == 1)
     return (
         f" {names} {'holds' if one else 'hold'} {amount(name, held)} of its "
         f"{amount_of(name, offered)}{why}."

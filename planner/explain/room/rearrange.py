@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from planner.cluster import GONE, Cluster
-from planner.cluster.movability import DEFAULT_POLICY, MovePolicy
 from planner.cluster.topology import IntArray
+from planner.disruption.movability import DEFAULT_POLICY, MovePolicy
 from planner.explain.room.counting import certificate
 from planner.explain.room.eviction_bounds import NEVER, evictions_at, evictions_for_one_more
 from planner.explain.room.setting import Setting

@@ -11,10 +11,10 @@ from functools import cached_property
 import numpy as np
 
 from planner.cluster import GONE, Cluster
-from planner.cluster.movability import MovePolicy, immovable
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.resources import sum_by
 from planner.cluster.topology import IntArray
+from planner.disruption.movability import Movability, MovePolicy
 from planner.explain.rules import rules_of
 from planner.explain.rules.inter_pod_affinity import NearRule
 from planner.explain.rules.pod_topology_spread import SpreadRule
@@ -26,17 +26,11 @@ from planner.scheduler.volumes.state import VolumeState
 
 
 def movable_pods(cluster: Cluster, node_of: IntArray, policy: MovePolicy) -> BoolArray:
-    """Running pods that may be evicted, asked once for pods that are equal in what counts."""
+    """Running pods that may be evicted."""
     found = np.zeros(len(cluster.pods), np.bool_)
-    known: dict[tuple[int, int, bool], bool] = {}
+    movability = Movability(cluster, policy)
     for index in np.flatnonzero(node_of >= 0).tolist():
-        pod = cluster.pods[index]
-        told = id(pod.annotations) if pod.annotations else 0
-        key = (int(cluster.group_of[index]), told, pod.terminating)
-        may = known.get(key)
-        if may is None:
-            may = known[key] = immovable(pod, policy) is None
-        found[index] = may
+        found[index] = movability.why(index) is None
     return found
 
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from planner.cluster import Cluster
 from planner.cluster.groups import PodGroup
-from planner.cluster.movability import MovePolicy
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.owners import WorkloadRef
 from planner.cluster.topology import Topology
+from planner.disruption.movability import MovePolicy
 from planner.explain.situation.node_names import NodeNames
 from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework.plugin import SKIP, PreFilterResult

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.cluster.movability import MovePolicy, immovable
 from planner.cluster.node_rules import BoolArray
+from planner.disruption.movability import Movability, MovePolicy
 from planner.explain.situation.subject import Subject, subject_over
 from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework.changes import ChangeLog
@@ -61,9 +61,9 @@ class Turn:
 
     def _with_placed(self, before: BoolArray, policy: MovePolicy) -> BoolArray:
         """Who may be evicted, those that were just placed included."""
-        movable = before.copy()
+        movable, movability = before.copy(), Movability(self.state.cluster, policy)
         for pod in self.placed:
-            movable[pod] = immovable(self.state.cluster.pods[pod], policy) is None
+            movable[pod] = movability.why(pod) is None
         return movable
 
 

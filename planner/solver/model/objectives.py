@@ -28,9 +28,9 @@ from typing import Literal
 import numpy as np
 
 from planner.cluster.groups import PodGroup
-from planner.cluster.movability import MIRROR
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
+from planner.disruption.movability import MIRROR
 from planner.solver.model.constraints import (
     inter_pod_affinity_cost,
     inter_pod_affinity_excess,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from planner.cluster.movability import DEFAULT_POLICY, MovePolicy
+from planner.disruption.movability import DEFAULT_POLICY, MovePolicy
 from planner_models.scheduler_args import (
     InterPodAffinityArgs,
     NodeAffinityArgs,

@@ -15,11 +15,11 @@ from functools import cached_property
 import numpy as np
 
 from planner.cluster import Cluster
-from planner.cluster.movability import immovable
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.resources import sum_by
 from planner.cluster.spread import SpreadConstraint, hard_constraints, terminating
 from planner.cluster.topology import IntArray
+from planner.disruption.movability import Movability, immovable
 from planner.solver.problem.options import SolveOptions
 from planner.solver.problem.static_rules import StaticRules
 from planner_models.pod import DEFAULT_SCHEDULER, Pod
@@ -49,6 +49,8 @@ class Problem:
     static: StaticRules
     left_aside: Mapping[int, str] = field(default_factory=dict)
     """Pending pods that are not for us to place, with the reason."""
+    left_alone: Mapping[int, str] = field(default_factory=dict)
+    """With --rebalance: running pods that nobody may move, with the reason."""
     displaceable: Mapping[int, int] = field(default_factory=dict)
     """With --preempt: how many of a group's running pods may end without a node."""
     no_return: frozenset[int] = frozenset()
@@ -131,7 +133,8 @@ def build_problem(cluster: Cluster, options: SolveOptions) -> Problem:
     """The problem that the options pose over a snapshot."""
     waiting, aside = _waiting(cluster)
     may_go = _may_go(cluster, options, waiting)
-    may_move = _may_move(cluster, options) | may_go
+    left_alone = _left_alone(cluster, options)
+    may_move = _may_move(cluster, options, left_alone) | may_go
     leaving = terminating(cluster)
     running = cluster.running
     fixed = running[~may_move[running]]
@@ -150,6 +153,7 @@ def build_problem(cluster: Cluster, options: SolveOptions) -> Problem:
         spreads=hard_constraints(cluster),
         static=StaticRules(cluster),
         left_aside=aside,
+        left_alone=left_alone,
         displaceable=_by_group(cluster, np.flatnonzero(may_go)),
         no_return=_no_return(cluster, options, np.flatnonzero(may_go)),
     )
@@ -172,16 +176,22 @@ def _waiting(cluster: Cluster) -> tuple[dict[int, tuple[int, ...]], dict[int, st
     return {g: tuple(pods) for g, pods in waiting.items()}, aside
 
 
-def _may_move(cluster: Cluster, options: SolveOptions) -> BoolArray:
+def _left_alone(cluster: Cluster, options: SolveOptions) -> dict[int, str]:
+    if not options.rebalance:
+        return {}
+    movability = Movability(cluster, options.policy)
+    reasons = ((pod, movability.why(pod)) for pod in cluster.running.tolist())
+    return {pod: stay.text for pod, stay in reasons if stay is not None}
+
+
+def _may_move(cluster: Cluster, options: SolveOptions, left_alone: Mapping[int, str]) -> BoolArray:
     may_move = np.zeros(len(cluster.pods), np.bool_)
     if options.rebalance:
         for pod in cluster.running.tolist():
-            found = cluster.pods[pod]
             may_move[pod] = (
-                immovable(found, options.policy) is None
-                and found.spec.scheduler_name == DEFAULT_SCHEDULER
+                pod not in left_alone
                 and pod not in options.spared
-                and _chosen(found, options)
+                and _chosen(cluster.pods[pod], options)
             )
     return may_move
 
