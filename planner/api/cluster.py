@@ -155,7 +155,7 @@ class Cluster:
         what kinds of change cost (`{"addNode": 5}`). `states` and `cells` limit the search for
         evictions that make room.
         """
-        from planner.api.diagnosis import Diagnosis, explain_options
+        from planner.api.diagnosis import Diagnosis, beside_messages, explain_options
         from planner.api.profiles import filtering_profiles, scheduler_of
         from planner.disruption.movability import MovePolicy
         from planner.explain.several_pods import explain_pods
@@ -169,6 +169,7 @@ class Cluster:
         pods = find_pods(self.snapshot, (target, *more), namespace, "explain")
         profile = scheduler_of(self.snapshot, pods, profiles)
         found = explain_pods(self.snapshot, pods, profile, options)
+        found = beside_messages(found, self.snapshot, profiles, pods)
         return Diagnosis.of(found, self._origin("explain"))
 
     def explain_pending(  # noqa: PLR0913 - options are keywords
@@ -188,7 +189,7 @@ class Cluster:
 
         `brief` finds only what a row of a table shows.
         """
-        from planner.api.diagnosis import Diagnosis, explain_options
+        from planner.api.diagnosis import Diagnosis, beside_messages, explain_options
         from planner.api.profiles import filtering_profiles
         from planner.disruption.movability import MovePolicy
         from planner.explain.several_pods import explain_workloads
@@ -201,6 +202,7 @@ class Cluster:
         profiles = filtering_profiles(self.inventory, scheduler, ignored_plugins)
         pods = self.snapshot.pending.tolist()
         found = explain_workloads(self.snapshot, pods, profiles[0], replace(options, brief=brief))
+        found = beside_messages(found, self.snapshot, profiles, pods)
         return Diagnosis.of(found, self._origin("explain"))
 
     def solve(  # noqa: PLR0913 - options are keywords

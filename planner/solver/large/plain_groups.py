@@ -2,9 +2,9 @@
 
 A group is *plain* if every hard spread constraint that it carries counts its own pods and nobody
 else's, and no other rule between pods touches it: no required (anti-)affinity in either direction,
-no host port, no claim. For plain groups the rules of one group never depend on where another group
-is, except through room on nodes; that is what makes the closed form and the greedy step exact. All
-other groups stay where they are here; the exact search decides them.
+nothing that a node has only once, no claim. For plain groups the rules of one group never depend on
+where another group is, except through room on nodes; that is what makes the closed form and the
+greedy step exact. All other groups stay where they are here; the exact search decides them.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _about_itself(spread: SpreadConstraint) -> bool:
 def _special(group: PodGroup) -> bool:
     spec = group.spec
     claims = any(v.persistent_volume_claim or v.ephemeral for v in group.volumes)
-    return bool(spec.host_ports or claims or group.volumes or spec.resource_claims)
+    return bool(spec.exclusive_on_node or claims or group.volumes or spec.resource_claims)
 
 
 def _touched_by_terms(cluster: Cluster) -> Iterator[int]:
@@ -82,7 +82,8 @@ def _touched_by_terms(cluster: Cluster) -> Iterator[int]:
 class Places:
     """Where groups may land, found once for all that agree in their node rules.
 
-    Plain groups have no volumes, so affinity, tolerations and topology keys say everything.
+    Plain groups have no volumes, so affinity, tolerations, features that nodes have to declare and
+    topology keys say everything.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -98,7 +99,8 @@ class Places:
             spec = self._problem.cluster.groups[group].spec
             keys = sorted({c.topology_key for c in spec.topology_spread_constraints if c.hard})
             selector = tuple(sorted(spec.node_selector.items()))
-            rules = (selector, spec.affinity.node_affinity.required, spec.tolerations, *keys)
+            own = (spec.affinity.node_affinity.required, spec.tolerations, spec.required_features)
+            rules = (selector, *own, *keys)
             if rules not in self._by_rules:
                 self._by_rules[rules] = self._problem.static.landing(group)
             found = self._by_group[group] = self._by_rules[rules]
