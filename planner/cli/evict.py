@@ -9,15 +9,19 @@ import typer
 
 from planner.cli.input import read_cluster
 from planner.cli.options import (
+    AllNamespaces,
     Example,
     Filenames,
     IgnoredPlugins,
     MaxInput,
     MaxUnavailable,
+    Namespace,
     PlanFormat,
     ReportFile,
     SchedulerConfig,
+    Selector,
     SkipInvalid,
+    Targets,
     Verbose,
     limit,
     named,
@@ -83,10 +87,14 @@ TimeLimit = Annotated[
 
 def evict(  # noqa: PLR0913, PLR0917 - the options of the command
     context: typer.Context,
+    targets: Targets = None,
     filenames: Filenames = None,
     example: Example = None,
     skip_invalid: SkipInvalid = False,
     max_input: MaxInput = None,
+    namespace: Namespace = None,
+    all_namespaces: AllNamespaces = False,
+    selector: Selector = None,
     goals: For = None,
     seeds: Seeds = None,
     max_evictions: Total = None,
@@ -119,6 +127,10 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
     cluster = read_cluster(context, filenames, example)
     with ProgressLine(sys.stderr) as progress:
         plan = cluster.evict(
+            *(targets or ()),
+            namespace=namespace,
+            all_namespaces=all_namespaces,
+            selector=selector,
             goals=[word for each in goals or ["spread"] for word in each.split(",") if word],
             seeds=seeds,
             max_evictions=max_evictions,

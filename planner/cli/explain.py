@@ -10,6 +10,7 @@ import typer
 
 from planner.cli.input import read_cluster
 from planner.cli.options import (
+    AllNamespaces,
     Example,
     Filenames,
     IgnoredPlugins,
@@ -18,7 +19,9 @@ from planner.cli.options import (
     OutputFormat,
     ReportFile,
     SchedulerConfig,
+    Selector,
     SkipInvalid,
+    Targets,
     Verbose,
     named,
 )
@@ -33,14 +36,6 @@ if TYPE_CHECKING:
 ROWS = (Output.TABLE, Output.NAME)
 """Formats that show a line for each workload."""
 
-Targets = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="POD|WORKLOAD",
-        help="web-1, pod/web-1, deploy/web; several are judged together.",
-        show_default=False,
-    ),
-]
 AllPending = Annotated[
     bool,
     typer.Option("--all-pending", help="A line per workload with pending pods, the worst first."),
@@ -80,6 +75,8 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
     skip_invalid: SkipInvalid = False,
     max_input: MaxInput = None,
     namespace: Namespace = None,
+    all_namespaces: AllNamespaces = False,
+    selector: Selector = None,
     all_pending: AllPending = False,
     allow_bare_pods: BarePods = False,
     cost: Costs = None,
@@ -118,11 +115,14 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
         raise UsageError("--all-pending goes without names")
     cluster = read_cluster(context, filenames, example)
     ask: Callable[..., Diagnosis] = (
-        partial(cluster.explain, *targets, namespace=namespace)
+        partial(cluster.explain, *targets)
         if targets
         else partial(cluster.explain_pending, brief=report is None and output in ROWS)
     )
     found = ask(
+        namespace=namespace,
+        all_namespaces=all_namespaces,
+        selector=selector,
         allow_bare_pods=allow_bare_pods,
         costs=costs,
         states=states,

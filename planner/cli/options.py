@@ -140,9 +140,43 @@ Verbose: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+Targets: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[TARGET]...",
+        help="Pods and workloads that it is about, as for kubectl: pod/web-1, deploy/web, "
+        "deploy web api, or a pod's bare name; without any, all.",
+        show_default=False,
+    ),
+]
 Namespace: TypeAlias = Annotated[
     str | None,
-    typer.Option("--namespace", "-n", help="Of the pods and workloads named.", show_default=False),
+    typer.Option(
+        "--namespace",
+        "-n",
+        metavar="NAME",
+        help="Where the targets are (default); without targets, only pods of this namespace.",
+        show_default=False,
+    ),
+]
+AllNamespaces: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--all-namespaces",
+        "-A",
+        help="Targets of every namespace; without targets and -n that is so anyway.",
+        show_default=False,
+    ),
+]
+Selector: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--selector",
+        "-l",
+        metavar="SELECTOR",
+        help="Only pods with these labels, such as app=web or 'tier in (a,b)'.",
+        show_default=False,
+    ),
 ]
 SchedulerConfig: TypeAlias = Annotated[
     str | None,

@@ -10,15 +10,19 @@ import typer
 
 from planner.cli.input import read_cluster
 from planner.cli.options import (
+    AllNamespaces,
     Example,
     Filenames,
     IgnoredPlugins,
     MaxInput,
     MaxUnavailable,
+    Namespace,
     PlanFormat,
     ReportFile,
     SchedulerConfig,
+    Selector,
     SkipInvalid,
+    Targets,
     Verbose,
     limit,
     named,
@@ -103,10 +107,14 @@ Workers = Annotated[
 
 def solve(  # noqa: PLR0913, PLR0917 - the options of the command
     context: typer.Context,
+    targets: Targets = None,
     filenames: Filenames = None,
     example: Example = None,
     skip_invalid: SkipInvalid = False,
     max_input: MaxInput = None,
+    namespace: Namespace = None,
+    all_namespaces: AllNamespaces = False,
+    selector: Selector = None,
     rebalance: Rebalance = False,
     relax: Relax = False,
     preempt: Preempt = False,
@@ -146,6 +154,10 @@ def solve(  # noqa: PLR0913, PLR0917 - the options of the command
     cluster = read_cluster(context, filenames, example)
     with ProgressLine(sys.stderr) as progress:
         plan = cluster.solve(
+            *(targets or ()),
+            namespace=namespace,
+            all_namespaces=all_namespaces,
+            selector=selector,
             rebalance=rebalance,
             relax=relax,
             preempt=preempt,

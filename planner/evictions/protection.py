@@ -1,7 +1,8 @@
 """Which pods `planner evict` leaves alone, and why.
 
 The pods that SEMANTICS and drain tools spare, those at or above a priority, pods of other
-schedulers, and pods under two budgets, which the Eviction API refuses to evict.
+schedulers, pods under two budgets, which the Eviction API refuses to evict, and pods that nobody
+asked about.
 """
 
 from __future__ import annotations
@@ -14,15 +15,21 @@ from planner.cluster.movability import DEFAULT_POLICY, WHY, MovePolicy, immovabl
 from planner.disruption.budgets import Allowances
 from planner_models.pod import DEFAULT_SCHEDULER
 
+NOT_ASKED = "it is not among the pods that were asked about"
+
 TWO_BUDGETS = "two PodDisruptionBudgets select it, so the Eviction API refuses"
 
 
 @dataclass(frozen=True)
 class Protection:
-    """What may be evicted beyond the usual, and the priority from which on nothing may."""
+    """What may be evicted beyond the usual, and the priority from which on nothing may.
+
+    `asked` are the pods that it is about; None means all.
+    """
 
     policy: MovePolicy = DEFAULT_POLICY
     priority_threshold: int | None = None
+    asked: frozenset[int] | None = None
 
 
 def protected(cluster: Cluster, protection: Protection, budgets: Allowances) -> Mapping[int, str]:
@@ -38,6 +45,8 @@ def protected(cluster: Cluster, protection: Protection, budgets: Allowances) -> 
 def _reason(
     cluster: Cluster, index: int, protection: Protection, budgets: Allowances
 ) -> str | None:
+    if protection.asked is not None and index not in protection.asked:
+        return NOT_ASKED
     pod = cluster.pods[index]
     stays = immovable(pod, protection.policy)
     if stays is not None:
