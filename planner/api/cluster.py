@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from planner.api.arguments import one_of, require_at_least, require_time
+from planner.api.arguments import input_arguments, one_of, require_at_least, require_time
 from planner.api.names import find_node, require_nodes
 from planner.errors import UsageError
 from planner.report.emit import Origin
+from planner.report.text.commands import Given
 
 if TYPE_CHECKING:
     from planner.api.diagnosis import Diagnosis
@@ -54,6 +55,7 @@ class Cluster:
     """The objects that were read."""
     paths: tuple[str, ...] = ()
     objects: tuple[RawDocument, ...] | None = None
+    example: str | None = None
 
     def __repr__(self) -> str:
         return repr(self.snapshot)
@@ -421,4 +423,9 @@ class Cluster:
         return selection_of(self.snapshot, command, targets, namespace, all_namespaces, selector)
 
     def _origin(self, command: str, chosen: Selection) -> Origin:
-        return Origin(f"planner {command}", self.paths, self.snapshot)
+        return Origin(
+            f"planner {command}",
+            self.paths,
+            self.snapshot,
+            given=Given(input_arguments(self.paths, self.example), chosen.arguments),
+        )

@@ -42,7 +42,7 @@ def load(
 
     options = _options(skip_invalid, max_input)
     read = _read(source, example, options, keep_objects=keep_objects)
-    return Cluster(build_cluster(read.inventory), read.inventory, read.paths, read.objects)
+    return Cluster(build_cluster(read.inventory), read.inventory, read.paths, read.objects, example)
 
 
 def load_fleet(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from shlex import quote
 
 from planner.api.arguments import meant
 from planner.api.names import named_pods
@@ -29,15 +30,31 @@ class Selection:
 
     cluster: Cluster
     command: str
+    words: tuple[str, ...]
     targets: tuple[Target, ...]
     namespace: str | None
     all_namespaces: bool
     selector: LabelSelector | None
+    labels: str | None
+    """The selector as it was written, if it was."""
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The same for a command line."""
+        found = [quote(word) for word in self.words]
+        if self.namespace is not None:
+            found += ["-n", quote(self.namespace)]
+        if self.all_namespaces:
+            found.append("-A")
+        return (*found, *(() if self.labels is None else ("-l", quote(self.labels))))
 
     @property
     def everything(self) -> bool:
         """Whether nothing was left out."""
-        return not self.targets and self.namespace is None and self.selector is None
+        if self.targets:
+            return False
+        unlimited = self.namespace is None and self.selector is None
+        return unlimited or len(self.pods) == len(self.cluster.pods)
 
     @cached_property
     def pods(self) -> tuple[int, ...]:
@@ -97,10 +114,12 @@ def selection_of(
     found = Selection(
         cluster,
         command,
+        tuple(targets),
         targets_of(targets, command),
         namespace,
         all_namespaces,
         label_selector("selector", selector),
+        selector if isinstance(selector, str) else None,
     )
     if found.selector is not None and not found.pods:
         where = "" if namespace is None else f" in namespace {namespace}"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from planner.report.tables.explain_repairs import repair_lines
 from planner.report.text.blocks import GAP, NO_BREAK, Block, Paragraph, Style, Table
+from planner.report.text.commands import about
 from planner.words import conjoined, count_of
 from planner_models.diagnosis import (
     Diagnosis,
@@ -258,7 +259,9 @@ def _summary(document: Diagnosis, *, wide: bool) -> list[Block]:
         found.extend(Paragraph(text) for text in notes)
     bad = [part for part in parts if part.verdict not in ("schedulable", "gated")]
     if bad:
-        found.extend((GAP, Paragraph(f"For one of them: planner explain {bad[0].workloads[0]}")))
+        namespace = bad[0].targets[0].partition("/")[0]
+        one = about("explain", namespace, bad[0].workloads[0])
+        found.extend((GAP, Paragraph(f"For one of them: {one}")))
     if wide:
         for part in bad:
             found.append(GAP)
