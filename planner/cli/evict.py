@@ -125,7 +125,7 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
     planner evict --example zone-outage --like-descheduler
     """
     cluster = read_cluster(context, filenames, example)
-    with ProgressLine(sys.stderr) as progress:
+    with ProgressLine(sys.stderr, time_limit) as progress:
         plan = cluster.evict(
             *(targets or ()),
             namespace=namespace,

@@ -152,7 +152,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the options of the command
             "controller.kubernetes.io/pod-deletion-cost, and scale down",
         )
     cluster = read_cluster(context, filenames, example)
-    with ProgressLine(sys.stderr) as progress:
+    with ProgressLine(sys.stderr, time_limit) as progress:
         plan = cluster.solve(
             *(targets or ()),
             namespace=namespace,
