@@ -179,6 +179,7 @@ class Cluster:
         from planner.api.profiles import filtering_profiles, scheduler_of
         from planner.documents.nothing_pending import nothing_pending
         from planner.explain.many import explain_pods
+        from planner.report.places import with_places
 
         options = explain_options(allow_bare_pods, costs, states, cells)
         require_nodes(self.snapshot)
@@ -189,7 +190,7 @@ class Cluster:
         else:
             profile = scheduler_of(self.snapshot, chosen.asked, profiles)
             found = explain_pods(self.snapshot, chosen.asked, profile, options)
-        return Diagnosis.of(found, self._origin("explain", chosen))
+        return Diagnosis.of(with_places(found, self.paths), self._origin("explain", chosen))
 
     def explain_pending(  # noqa: PLR0913 - options are keywords
         self,
@@ -212,6 +213,7 @@ class Cluster:
         from planner.api.diagnosis import Diagnosis, explain_options
         from planner.api.profiles import filtering_profiles
         from planner.explain.many import explain_workloads
+        from planner.report.places import with_places
 
         options = explain_options(allow_bare_pods, costs, states, cells)
         require_nodes(self.snapshot)
@@ -219,7 +221,8 @@ class Cluster:
         chosen = self._selection("explain", (), namespace, all_namespaces, selector)
         judged = replace(options, brief=brief)
         found = explain_workloads(self.snapshot, chosen.asked, profiles[0], judged)
-        return Diagnosis.of(found, self._origin("explain", chosen))
+        places = with_places(found, () if brief else self.paths)
+        return Diagnosis.of(places, self._origin("explain", chosen))
 
     def solve(  # noqa: PLR0913 - options are keywords
         self,

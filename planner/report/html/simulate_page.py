@@ -54,11 +54,14 @@ def headline(simulation: Simulation) -> str:
     if summary.scheduled == summary.pods:
         verb = "finds" if summary.pods == 1 else "all find"
         return f"{pods} {verb} a node."
+    if summary.pods == summary.unschedulable == 1:
+        return "The one waiting pod finds no node and stays pending."
     found = summary.scheduled or "none"
     gated = f", {summary.gated} held back by gates" if summary.gated else ""
     stay = summary.unschedulable
     stays = f"{stay} stays" if stay == 1 else f"{stay} stay"
-    return f"Of {pods}, {found} {'finds' if found == 1 else 'find'} a node; {stays} pending{gated}."
+    finds = "find" if summary.scheduled > 1 else "finds"
+    return f"Of {pods}, {found} {finds} a node; {stays} pending{gated}."
 
 
 def _lead(simulation: Simulation) -> Iterator[str]:

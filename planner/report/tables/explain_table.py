@@ -47,8 +47,9 @@ def blocks(document: Diagnosis, *, wide: bool) -> Sequence[Block]:
 
 
 def names(document: Diagnosis) -> Iterable[str]:
-    """The pods that were asked about."""
-    return (f"pod/{target.partition('/')[2]}" for target in document.targets)
+    """The workloads that were asked about: their pods may be of planner's own making."""
+    asked = document.parts or (document,)
+    return dict.fromkeys(workload for part in asked for workload in part.workloads)
 
 
 def _explanation(document: Diagnosis, *, wide: bool) -> Iterator[Block]:
