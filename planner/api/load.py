@@ -56,7 +56,7 @@ def load_fleet(
     from planner.api.fleet import Fleet
 
     read = _read(source, example, _options(skip_invalid, max_input))
-    return Fleet(read.inventory, read.paths)
+    return Fleet(read.inventory, read.paths, example)
 
 
 def _options(skip_invalid: bool, max_input: int | str | None) -> ReadOptions:

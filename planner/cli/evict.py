@@ -26,7 +26,7 @@ from planner.cli.options import (
     limit,
     named,
 )
-from planner.cli.output import show
+from planner.cli.output import show, write_page
 from planner.cli.progress import ProgressLine
 from planner.exit_codes import DONE, INTERRUPTED, NEGATIVE
 from planner.report.text.formats import PlanOutput
@@ -147,9 +147,8 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
             ignored_plugins=ignored or (),
             progress=progress,
         )
-    if report is not None:
-        plan.write_html(report)
-    show(plan if wave is None else plan.only_wave(wave), output)
+    write_page(context, plan, report)
+    show(context, plan if wave is None else plan.only_wave(wave), output)
     return exit_code(plan)
 
 

@@ -130,7 +130,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
         scheduler=scheduler_config,
         ignored_plugins=ignored or (),
     )
-    show(found, output, report)
+    show(context, found, output, report)
     return _exit_code(found)
 
 

@@ -69,5 +69,5 @@ def inspect(  # noqa: PLR0913, PLR0917 - the options of the command
         all_namespaces=all_namespaces,
         selector=selector,
     )
-    show(found.as_map() if drawn else found, output, report)
+    show(context, found.as_map() if drawn else found, output, report)
     return DONE

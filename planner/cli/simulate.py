@@ -129,5 +129,5 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of the command
     session_of(context).tell(f"tried {found.summary.pods} pods")
     if out is not None:
         found.after.write(out)
-    show(found, output, report)
+    show(context, found, output, report)
     return NEGATIVE if found.summary.unschedulable else DONE

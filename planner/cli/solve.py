@@ -179,7 +179,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the options of the command
             progress=progress,
         )
     session_of(context).tell(f"planned {len(plan.placements)} placements and moves: {plan.status}")
-    show(plan, output, report)
+    show(context, plan, output, report)
     return exit_code(plan)
 
 

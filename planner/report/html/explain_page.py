@@ -91,7 +91,8 @@ def _headline(cluster: Cluster, diagnosis: Diagnosis) -> str:
 def _lead(diagnosis: Diagnosis) -> tuple[str, ...]:
     """The derivation and whether moving pods helps: what the text says below the headline."""
     more = (diagnosis.displacing,) if diagnosis.displacing else ()
-    return (*diagnosis.narrative, *diagnosis.rearranging, *more)
+    where = (f"Where: {'; '.join(diagnosis.where)}",) if diagnosis.where else ()
+    return (*where, *diagnosis.narrative, *diagnosis.rearranging, *more)
 
 
 def _facts(cluster: Cluster, diagnosis: Diagnosis) -> Iterator[Fact]:

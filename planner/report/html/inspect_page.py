@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from planner.cluster import Cluster
 from planner.report.html.cluster_map import cluster_map
 from planner.report.html.names import Index
+from planner.report.html.section_order import in_order
 from planner.report.html.spread_charts import situation, spread_section
 from planner.report.html.story import Story
 from planner.report.html.view import Badge, Fact, Page, Row, Section, TableSection, TextSection
@@ -28,7 +29,7 @@ def inspect_page(cluster: Cluster, inspection: Inspection) -> Page:
         headline=sentence(inspect_table.headline(inspection)),
         lead=tuple(text for text in (situation(story),) if text),
         facts=tuple(_facts(inspection)),
-        sections=tuple(_sections(story, inspection)),
+        sections=in_order(_sections(story, inspection)),
         names=index.names,
         words=words("over the limit", "maxSkew", "domain", "budget"),
         notices=tuple(notice.text for notice in inspection.notices),

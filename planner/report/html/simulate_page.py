@@ -8,6 +8,7 @@ from planner.cluster import Cluster
 from planner.report.html.cluster_map import cluster_map
 from planner.report.html.map_view import Tone
 from planner.report.html.names import Index
+from planner.report.html.section_order import in_order
 from planner.report.html.spread_charts import spread_section
 from planner.report.html.story import Story, simulation_story
 from planner.report.html.view import Badge, Fact, Page, Row, Section, TableSection, TextSection
@@ -30,7 +31,7 @@ def simulate_page(cluster: Cluster, simulation: Simulation) -> Page:
         headline=headline(simulation),
         lead=tuple(_lead(simulation)),
         facts=tuple(_facts(simulation)),
-        sections=tuple(_sections(story, simulation, index)),
+        sections=in_order(_sections(story, simulation, index)),
         names=index.names,
         words=words("feasible", "tied", "maxSkew", "domain"),
         notices=tuple(notice.text for notice in simulation.notices),

@@ -8,6 +8,7 @@ from planner.cluster import Cluster
 from planner.report.html.cluster_map import cluster_map
 from planner.report.html.map_view import Tone
 from planner.report.html.names import Index
+from planner.report.html.section_order import in_order
 from planner.report.html.spread_charts import situation, spread_section, uneven_workloads
 from planner.report.html.story import Story, plan_story
 from planner.report.html.view import Badge, Fact, Page, Row, Section, TableSection, TextSection
@@ -41,7 +42,7 @@ def solve_page(cluster: Cluster, plan: Plan) -> Page:
         headline=headline(plan, uneven, left),
         lead=tuple(text for text in (situation(story), proof(plan).text) if text),
         facts=tuple(_facts(cluster, plan, uneven, left)),
-        sections=tuple(_sections(story, plan, index)),
+        sections=in_order(_sections(story, plan, index)),
         names=index.names,
         words=words("over the limit", "wave", "maxSkew", "domain", "budget"),
         notices=tuple(notice.text for notice in plan.notices),

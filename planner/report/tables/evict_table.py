@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from planner.report.text.blocks import GAP, Block, Paragraph, Style, Table
 from planner.report.text.notices import notice_blocks
 from planner.report.text.wording import name_some
-from planner.words import count_of
+from planner.words import conjoined, count_of
 from planner_models.evictions import (
     Baseline,
     DeschedulerRound,
@@ -65,6 +65,11 @@ def headline(document: EvictionPlan) -> str:
     return f"Evict {pods} in {waves}; kube-scheduler then {then} itself."
 
 
+def only_drains(document: EvictionPlan) -> bool:
+    """Whether nodes are to be emptied, and no rule was to be repaired."""
+    return bool(document.options.nodes) and not document.options.goals
+
+
 def certainty(document: EvictionPlan) -> Iterator[Block]:
     """What the evictions reach, and whether ties matter."""
     if not document.evictions:
@@ -90,7 +95,10 @@ def certainty(document: EvictionPlan) -> Iterator[Block]:
 
 def _counts(document: EvictionPlan) -> str:
     before, after = document.before, document.after
-    text = f"Over the limit: {before.excess} -> {after.excess}."
+    what = "Over the limit"
+    if only_drains(document):
+        what = f"Pods that have to leave {conjoined(document.options.nodes)}"
+    text = f"{what}: {before.excess} -> {after.excess}."
     if before.pending or after.pending:
         text += f" Pending pods {before.pending} -> {after.pending}."
     return text
