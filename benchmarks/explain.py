@@ -13,8 +13,9 @@ from benchmarks.case import Case, Measured, Stopwatch
 from planner.cluster import Cluster, build_cluster
 from planner.explain.conflicts.confirm import is_minimal
 from planner.explain.conflicts.conflict import minimal_conflicts
-from planner.explain.diagnose import explain_pod
+from planner.explain.diagnose import ExplainOptions
 from planner.explain.rules import rules_of
+from planner.explain.several_pods import explain_pods
 from planner.explain.situation.subject import subject_of
 from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework.state import SchedulingState
@@ -137,7 +138,7 @@ def by_conflicts(cluster: Cluster, pod: int) -> Measured:
     """All minimal conflicts, each confirmed."""
     with Stopwatch() as watch:
         subject = subject_of(cluster, default_profile(), pod)
-        found = minimal_conflicts(rules_of(subject), subject.places.total)
+        found = minimal_conflicts(rules_of(subject), subject.nodes.total)
         minimal = [is_minimal(subject, rules) for rules in found.sets]
     wrong = () if minimal and all(minimal) and found.complete else ("not all are confirmed",)
     return Measured(watch.seconds, watch.cpu, {"conflicts": len(minimal)}, wrong)
@@ -146,6 +147,6 @@ def by_conflicts(cluster: Cluster, pod: int) -> Measured:
 def by_planner(cluster: Cluster, pod: int) -> Measured:
     """Conflicts, counting, the fewest evictions and all repairs, each tried on a copy."""
     with Stopwatch() as watch:
-        found = explain_pod(cluster, pod, default_profile())
+        found = explain_pods(cluster, [pod], default_profile(), ExplainOptions())
     values = {"conflicts": len(found.conflicts), "repairs": len(found.repairs)}
     return Measured(watch.seconds, watch.cpu, values, tuple(check(found)))

@@ -1,4 +1,6 @@
-"""Whether a final state is admissible, judged from pods alone; shares nothing with the solver.
+"""Whether a final state is admissible, judged pod by pod by code that is no part of the solver.
+
+Both read the same snapshot, `planner.cluster`, with its node rules and spread counts.
 
 The final counts become a placement of single pods (who stays, who moves, who lands). Then, over all
 pods: capacity, node affinity, cordons and taints for everything that lands, and for each hard

@@ -40,7 +40,7 @@ from planner.cluster import Cluster, build_cluster
 from planner.documents.plan import make_plan
 from planner.scheduler.profile import default_profile
 from planner.scheduler.simulate import simulate
-from planner.solver.options import SolveOptions
+from planner.solver.problem.options import SolveOptions
 from planner.sources.inventory import Inventory
 from planner_models.meta import ObjectMeta, OwnerReference
 from planner_models.node import HOSTNAME, Node, NodeStatus

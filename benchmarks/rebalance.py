@@ -1,6 +1,6 @@
 """Rebalancing drifted clusters: moves, bound, gap, time and memory, beside textbook models.
 
-Every result is judged from pods alone by `final_state`, which shares nothing with any solver.
+Every result is judged pod by pod by `final_state`, which is no part of any solver.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from benchmarks.final_state import Verdict, judge, placement_of
 from benchmarks.textbook_models import Answer, TextbookModel, TooLargeError, group_units, pod_units
 from planner.cluster import Cluster
 from planner.scheduler.simulate import simulate
-from planner.solver.large import solve_large
-from planner.solver.options import SolveOptions
-from planner.solver.problem import Problem, build_problem
+from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.problem import Problem, build_problem
+from planner.solver.route import solve_large
 
 UNITS = {"x[pod,node]": pod_units, "y[group,node]": group_units}
 

@@ -15,7 +15,7 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from planner.cluster.spread import SpreadConstraint
-from planner.solver.problem import Cell, Problem
+from planner.solver.problem.problem import Cell, Problem
 
 LARGEST = 4_000_000
 """Variables beyond which the model would not fit into this machine's memory."""

@@ -19,8 +19,8 @@ from planner.disruption.budgets import Allowances, allowances
 from planner.scheduler.profile import default_profile
 from planner.sequences.order import Order, find_order
 from planner.sequences.waves import Waves, guess_waves
-from planner.solver.options import SolveOptions
-from planner.solver.problem import build_problem
+from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.problem import build_problem
 from planner.sources.inventory import Inventory
 from planner_models.meta import ObjectMeta, OwnerReference
 from planner_models.node import HOSTNAME, Node, NodeStatus

@@ -79,7 +79,7 @@ def test_the_code_keeps_every_contract() -> None:
 def test_an_import_that_the_layers_allow_is_kept(
     made_up: Path, importer: str, imported: str
 ) -> None:
-    (made_up / importer / "rule.py").write_text(f"import {imported}\n")
+    (made_up / importer / "__init__.py").write_text(f"import {imported}\n")
     result = lint_imports(made_up)
     assert result.returncode == 0, result.stdout + result.stderr
 

@@ -8,7 +8,14 @@ from pydantic import Field
 
 from planner_models.base import Document
 from planner_models.notice import Notice
-from planner_models.plan import PlanViolation, ReadyPods, Stop, WorkloadChange
+from planner_models.plan import (
+    PlanViolation,
+    ProtectedCount,
+    ProtectedPod,
+    ReadyPods,
+    Stop,
+    WorkloadChange,
+)
 
 Way = Literal["planner", "descheduler"]
 RoundsEnd = Literal["settled", "loop", "limit"]
@@ -66,7 +73,8 @@ class EvictionWave(Document):
     With `hold` the cordons are lifted only when the next wave has set its own.
     The wave is over when as many pods as `ready` says are ready again (of the workloads of
     `waitFor`); `pending` pods may be left waiting until a later wave makes room. `landings` are all
-    pods that are elsewhere after it.
+    pods that are elsewhere after it, and `excess` is what rules are still broken by then; both if
+    ties are broken by name.
     """
 
     number: int
@@ -78,6 +86,7 @@ class EvictionWave(Document):
     ready: tuple[ReadyPods, ...] = ()
     pending: int = 0
     landings: tuple[EvictionLanding, ...] = ()
+    excess: int = 0
 
 
 class Convergence(Document):
@@ -93,21 +102,6 @@ class Convergence(Document):
     terminating: int
     replanned: int | None = None
     replanned_of: int | None = None
-
-
-class ProtectedPod(Document):
-    """A pod that breaks a rule, or is on a node to be emptied, and can't be evicted."""
-
-    pod: str
-    node: str
-    reason: str
-
-
-class ProtectedCount(Document):
-    """How many running pods are left alone for the same reason."""
-
-    reason: str
-    pods: int
 
 
 class Situation(Document):
@@ -166,6 +160,20 @@ class LikeDescheduler(Document):
     rounds: tuple[DeschedulerRound, ...] = ()
 
 
+class PlanPart(Document):
+    """Which wave of how many a document shows, and how many evictions the whole plan has.
+
+    `excessBefore` and `excessAfter` are those of the wave; `after` of the document is where the
+    whole plan ends.
+    """
+
+    wave: int
+    waves: int
+    evictions: int
+    excess_before: int
+    excess_after: int
+
+
 class EvictionPlan(Document):
     """The result of `planner evict`."""
 
@@ -175,6 +183,8 @@ class EvictionPlan(Document):
     options: EvictionOptions
     evictions: tuple[PlannedEviction, ...] = ()
     waves: tuple[EvictionWave, ...] = ()
+    part: PlanPart | None = None
+    """With --wave: the evictions and waves are a part of the plan."""
     fewest: bool = False
     """No plan with fewer evictions reaches the same, whatever nodes are chosen: proven."""
     stopped: Stop | None = None

@@ -229,6 +229,21 @@ class PlanStatistics(Document):
     cuts: int
 
 
+class ProtectedPod(Document):
+    """A pod that breaks a rule, or is on a node to be emptied, and can't be evicted."""
+
+    pod: str
+    node: str
+    reason: str
+
+
+class ProtectedCount(Document):
+    """How many running pods are left alone for the same reason."""
+
+    reason: str
+    pods: int
+
+
 class Plan(Document):
     """The result of `planner solve`."""
 
@@ -243,6 +258,10 @@ class Plan(Document):
     unplaced: tuple[Unplaced, ...] = ()
     displaced: tuple[Unplaced, ...] = ()
     left_aside: tuple[Unplaced, ...] = ()
+    protected: tuple[ProtectedPod, ...] = ()
+    """With --rebalance: pods that still break a rule in the end, and why they stay."""
+    left_alone: tuple[ProtectedCount, ...] = ()
+    """With --rebalance: how many running pods stay in any case, by reason."""
     violations: tuple[PlanViolation, ...] = ()
     broken: tuple[PlanViolation, ...] = ()
     """With --relax: the rules that the plan itself breaks."""

@@ -130,6 +130,11 @@ class PodSpec(KubeModel):
             if port.host_port > 0
         )
 
+    @property
+    def exclusive_on_node(self) -> bool:
+        """Whether the pod takes something that a node has once, and not just an amount: a port."""
+        return bool(self.host_ports)
+
 
 class TemplatePodSpec(PodSpec):
     """The spec inside a pod template, with what a pod gets of its own."""

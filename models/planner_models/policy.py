@@ -54,6 +54,15 @@ class PodDisruptionBudgetSpec(KubeModel):
         return self
 
 
+class BudgetCondition(KubeModel):
+    """`DisruptionAllowed`, with the reason where it is False."""
+
+    type: str
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+
+
 class PodDisruptionBudgetStatus(KubeModel):
     """What the disruption controller last counted; absent in manifests."""
 
@@ -62,6 +71,7 @@ class PodDisruptionBudgetStatus(KubeModel):
     desired_healthy: Int | None = None
     expected_pods: Int | None = None
     disrupted_pods: dict[str, object] = Field(default_factory=dict)
+    conditions: tuple[BudgetCondition, ...] = ()
 
 
 class PodDisruptionBudget(KubeObject):

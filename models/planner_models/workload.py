@@ -20,6 +20,8 @@ SYSTEM_PRIORITY_CLASSES = {
 SYSTEM_CRITICAL_PRIORITY = 2_000_000_000
 HASH_LABEL = "pod-template-hash"
 """What a Deployment's revision is known by: in the labels of its pods and the ReplicaSet's name."""
+REVISION_LABEL = "controller-revision-hash"
+"""The ControllerRevision that a StatefulSet or DaemonSet made a pod from."""
 
 
 class ReplicatedSpec(KubeModel):
@@ -40,6 +42,7 @@ class DeploymentSpec(ReplicatedSpec):
     """`spec` of a Deployment."""
 
     strategy: DeploymentStrategy = DeploymentStrategy.defaults()
+    paused: Bool = False
 
 
 class Deployment(KubeObject):
@@ -48,10 +51,33 @@ class Deployment(KubeObject):
     spec: DeploymentSpec = DeploymentSpec.defaults()
 
 
+class WorkloadCondition(KubeModel):
+    """A condition in the status of a controller."""
+
+    type: str
+    status: str = ""
+    reason: str = ""
+
+
+class ReplicaSetStatus(KubeModel):
+    """Whether pods can be made: `ReplicaFailure` says that the API server refuses them."""
+
+    conditions: tuple[WorkloadCondition, ...] = ()
+
+    @property
+    def refused(self) -> bool:
+        """A quota or an admission webhook keeps new pods out."""
+        return any(
+            c.type == "ReplicaFailure" and c.status == "True" and c.reason == "FailedCreate"
+            for c in self.conditions
+        )
+
+
 class ReplicaSet(KubeObject):
     """Keeps replicas of one revision running."""
 
     spec: ReplicatedSpec = ReplicatedSpec.defaults()
+    status: ReplicaSetStatus = ReplicaSetStatus.defaults()
 
 
 class ReplicationControllerSpec(KubeModel):
@@ -66,6 +92,7 @@ class ReplicationController(KubeObject):
     """The ReplicaSet's older relative."""
 
     spec: ReplicationControllerSpec = ReplicationControllerSpec.defaults()
+    status: ReplicaSetStatus = ReplicaSetStatus.defaults()
 
 
 class StatefulSetOrdinals(KubeModel):
@@ -74,18 +101,42 @@ class StatefulSetOrdinals(KubeModel):
     start: Count = 0
 
 
+class RollingUpdateStatefulSet(KubeModel):
+    """Pods from the ordinal `partition` on are updated."""
+
+    partition: Count = 0
+
+
+class StatefulSetUpdateStrategy(KubeModel):
+    """Whether the controller replaces pods of an old revision, or waits for their deletion."""
+
+    type: str = "RollingUpdate"
+    rolling_update: RollingUpdateStatefulSet | None = None
+
+
 class StatefulSetSpec(ReplicatedSpec):
     """`spec` of a StatefulSet."""
 
     service_name: str = ""
     volume_claim_templates: tuple[ClaimTemplate, ...] = ()
     ordinals: StatefulSetOrdinals = StatefulSetOrdinals.defaults()
+    pod_management_policy: str = "OrderedReady"
+    update_strategy: StatefulSetUpdateStrategy = StatefulSetUpdateStrategy.defaults()
+
+
+class StatefulSetStatus(KubeModel):
+    """Which revisions there are, by the names of their ControllerRevisions."""
+
+    current_revision: str = ""
+    update_revision: str = ""
+    current_replicas: Count = 0
 
 
 class StatefulSet(KubeObject):
     """Keeps pods with stable names and volumes."""
 
     spec: StatefulSetSpec = StatefulSetSpec.defaults()
+    status: StatefulSetStatus = StatefulSetStatus.defaults()
 
 
 class DaemonSetSpec(KubeModel):
@@ -101,6 +152,29 @@ class DaemonSet(KubeObject):
     spec: DaemonSetSpec = DaemonSetSpec.defaults()
 
 
+class PodFailureCondition(KubeModel):
+    """A condition of a failed pod that a rule asks for; an absent status means True."""
+
+    type: str
+    status: str = "True"
+
+
+class PodFailureRule(KubeModel):
+    """What the Job controller does with a failed pod that has one of these conditions.
+
+    Rules about exit codes have none; what a stopped container exits with is not known before.
+    """
+
+    action: str
+    on_pod_conditions: tuple[PodFailureCondition, ...] = ()
+
+
+class PodFailurePolicy(KubeModel):
+    """Rules in order; the first that fits decides."""
+
+    rules: tuple[PodFailureRule, ...] = ()
+
+
 class JobSpec(KubeModel):
     """`spec` of a Job. At most min(parallelism, completions left) pods run at once."""
 
@@ -108,21 +182,20 @@ class JobSpec(KubeModel):
     completions: Count | None = None
     suspend: Bool = False
     completion_mode: Literal["NonIndexed", "Indexed"] = "NonIndexed"
+    backoff_limit: Count = 6
+    backoff_limit_per_index: Count | None = None
+    pod_failure_policy: PodFailurePolicy = PodFailurePolicy.defaults()
+    managed_by: str = ""
     template: PodTemplate = PodTemplate.defaults()
-
-
-class JobCondition(KubeModel):
-    """A condition; `Complete` and `Failed` end the Job."""
-
-    type: str
-    status: str = ""
 
 
 class JobStatus(KubeModel):
     """How far the Job is."""
 
     succeeded: Count = 0
-    conditions: tuple[JobCondition, ...] = ()
+    failed: Count = 0
+    conditions: tuple[WorkloadCondition, ...] = ()
+    """`Complete` and `Failed` end the Job."""
 
 
 class Job(KubeObject):
@@ -137,6 +210,15 @@ class Job(KubeObject):
         return any(
             c.type in ("Complete", "Failed") and c.status == "True" for c in self.status.conditions
         )
+
+    @property
+    def wanted(self) -> int:
+        """How many pods the Job controller keeps running now."""
+        if self.finished or self.spec.suspend:
+            return 0
+        if self.spec.completions is None:
+            return 0 if self.status.succeeded else self.spec.parallelism
+        return max(0, min(self.spec.parallelism, self.spec.completions - self.status.succeeded))
 
 
 Controller = Deployment | ReplicaSet | StatefulSet | DaemonSet | Job | ReplicationController

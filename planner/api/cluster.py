@@ -162,6 +162,8 @@ class Cluster:
         all_namespaces: bool = False,
         selector: str | LabelSelector | None = None,
         allow_bare_pods: bool = False,
+        allow_jobs: bool = False,
+        allow_owners: Iterable[str] = (),
         costs: Mapping[str, int] | None = None,
         states: int | None = None,
         cells: int | None = None,
@@ -177,11 +179,15 @@ class Cluster:
         """
         from planner.api.diagnosis import Diagnosis, explain_options
         from planner.api.profiles import filtering_profiles, scheduler_of
+        from planner.disruption.movability import MovePolicy
         from planner.documents.nothing_pending import nothing_pending
-        from planner.explain.many import explain_pods
+        from planner.explain.several_pods import explain_pods
         from planner.report.places import with_places
 
-        options = explain_options(allow_bare_pods, costs, states, cells)
+        policy = MovePolicy(
+            bare_pods=allow_bare_pods, jobs=allow_jobs, owners=frozenset(allow_owners)
+        )
+        options = explain_options(policy, costs, states, cells)
         require_nodes(self.snapshot)
         profiles = filtering_profiles(self.inventory, scheduler, ignored_plugins)
         chosen = self._selection("explain", (target, *more), namespace, all_namespaces, selector)
@@ -200,6 +206,8 @@ class Cluster:
         selector: str | LabelSelector | None = None,
         brief: bool = False,
         allow_bare_pods: bool = False,
+        allow_jobs: bool = False,
+        allow_owners: Iterable[str] = (),
         costs: Mapping[str, int] | None = None,
         states: int | None = None,
         cells: int | None = None,
@@ -212,10 +220,14 @@ class Cluster:
         """
         from planner.api.diagnosis import Diagnosis, explain_options
         from planner.api.profiles import filtering_profiles
-        from planner.explain.many import explain_workloads
+        from planner.disruption.movability import MovePolicy
+        from planner.explain.several_pods import explain_workloads
         from planner.report.places import with_places
 
-        options = explain_options(allow_bare_pods, costs, states, cells)
+        policy = MovePolicy(
+            bare_pods=allow_bare_pods, jobs=allow_jobs, owners=frozenset(allow_owners)
+        )
+        options = explain_options(policy, costs, states, cells)
         require_nodes(self.snapshot)
         profiles = filtering_profiles(self.inventory, scheduler, ignored_plugins)
         chosen = self._selection("explain", (), namespace, all_namespaces, selector)
@@ -241,6 +253,8 @@ class Cluster:
         spared: Iterable[str] = (),
         allow_bare_pods: bool = False,
         allow_local_storage: bool = False,
+        allow_jobs: bool = False,
+        allow_owners: Iterable[str] = (),
         max_unavailable: int | None = None,
         surge: bool = False,
         hops: bool = True,
@@ -257,15 +271,17 @@ class Cluster:
         running pods stay where they are, and the rules that others alone break are not told.
         With `rebalance` running pods may move, as few as possible: those that the selector
         `movable` matches and `immovable` doesn't, and none of the pods and workloads that `spared`
-        names in the namespace. `relax` breaks the least, `preempt` lets lower priorities give way.
-        Without `hops` no pod runs on a temporary node. `progress` is told how far the search is.
+        names in the namespace. Pods that would not come back as they are stay, too; `allow_jobs`
+        and `allow_owners` (kinds, such as `StrimziPodSet`) widen that. `relax` breaks the least,
+        `preempt` lets lower priorities give way. Without `hops` no pod runs on a temporary node.
+        `progress` is told how far the search is.
         """
         from planner.api.plan import Plan
         from planner.api.profiles import default_scheduler
         from planner.api.selectors import label_selector
-        from planner.cluster.movability import MovePolicy
+        from planner.disruption.movability import MovePolicy
         from planner.documents.plan import make_plan
-        from planner.solver.options import SolveOptions
+        from planner.solver.problem.options import SolveOptions
 
         require_time(time_limit)
         for name, number, least in (
@@ -295,7 +311,12 @@ class Cluster:
             prefer=prefer,
             max_moves=max_moves,
             move_cost=move_cost,
-            policy=MovePolicy(bare_pods=allow_bare_pods, local_storage=allow_local_storage),
+            policy=MovePolicy(
+                bare_pods=allow_bare_pods,
+                local_storage=allow_local_storage,
+                jobs=allow_jobs,
+                owners=frozenset(allow_owners),
+            ),
             movable=label_selector("movable", movable),
             immovable=label_selector("immovable", immovable),
             spared=staying,
@@ -329,6 +350,8 @@ class Cluster:
         max_unavailable: int | None = None,
         allow_bare_pods: bool = False,
         allow_local_storage: bool = False,
+        allow_jobs: bool = False,
+        allow_owners: Iterable[str] = (),
         priority_threshold: int | str | None = None,
         policy: Policy = None,
         like_descheduler: bool = False,
@@ -348,8 +371,8 @@ class Cluster:
         """
         from planner.api.eviction_plan import EvictionPlan, goals_of, policy_of, priority_of
         from planner.api.profiles import default_scheduler
-        from planner.cluster.movability import MovePolicy
         from planner.descheduler.strategies.limits import Limits
+        from planner.disruption.movability import MovePolicy
         from planner.documents.eviction_plan import make_eviction_plan
         from planner.documents.like_descheduler import descheduler_plan
         from planner.evictions.protection import Protection
@@ -369,7 +392,12 @@ class Cluster:
         profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
         named, nodes = goals_of(self.snapshot, goals)
         chosen = self._selection("evict", targets, namespace, all_namespaces, selector)
-        movable = MovePolicy(bare_pods=allow_bare_pods, local_storage=allow_local_storage)
+        movable = MovePolicy(
+            bare_pods=allow_bare_pods,
+            local_storage=allow_local_storage,
+            jobs=allow_jobs,
+            owners=frozenset(allow_owners),
+        )
         options = EvictOptions(
             goals=named,
             nodes=nodes,

@@ -12,6 +12,7 @@ from planner_models import diagnosis
 from planner_models.base import Document
 
 if TYPE_CHECKING:
+    from planner.disruption.movability import MovePolicy
     from planner.explain.diagnose import ExplainOptions
     from planner.report.emit import Texts
     from planner.report.html.view import Page
@@ -65,10 +66,9 @@ def costs_of(given: Mapping[str, int]) -> dict[diagnosis.RepairKind, int]:
 
 
 def explain_options(
-    allow_bare_pods: bool, costs: Mapping[str, int] | None, states: int | None, cells: int | None
+    policy: MovePolicy, costs: Mapping[str, int] | None, states: int | None, cells: int | None
 ) -> ExplainOptions:
     """The limits and costs of an explanation."""
-    from planner.cluster.movability import MovePolicy
     from planner.explain.diagnose import ExplainOptions
     from planner.explain.room.rearrange import MOST_CELLS, STATES, Limits
 
@@ -77,6 +77,6 @@ def explain_options(
     limits = Limits(
         states=STATES if states is None else states,
         cells=MOST_CELLS if cells is None else cells,
-        policy=MovePolicy(bare_pods=allow_bare_pods),
+        policy=policy,
     )
     return ExplainOptions(limits, costs_of(costs or {}))

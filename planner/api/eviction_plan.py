@@ -13,6 +13,7 @@ from planner.errors import UsageError
 from planner.sources.errors import SourceError
 from planner_models import evictions
 from planner_models.base import Document
+from planner_models.evictions import PlanPart
 
 if TYPE_CHECKING:
     from planner.cluster import Cluster as Snapshot
@@ -39,10 +40,20 @@ class EvictionPlan(evictions.EvictionPlan, Answer):
         """The part of the plan that is one wave, counted from 1."""
         if not 1 <= number <= len(self.waves):
             raise UsageError(f"`wave={number}`: the plan has {len(self.waves)}")
+        excess = (self.before.excess, *(wave.excess for wave in self.waves))
+        part = PlanPart(
+            wave=number,
+            waves=len(self.waves),
+            evictions=len(self.evictions),
+            excess_before=excess[number - 1],
+            excess_after=excess[number],
+        )
         return self.model_copy(
             update={
+                "part": part,
                 "evictions": tuple(each for each in self.evictions if each.wave == number),
                 "waves": tuple(each for each in self.waves if each.number == number),
+                "baselines": (),
             }
         )
 

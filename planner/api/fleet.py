@@ -62,7 +62,7 @@ class Fleet:
         Placements are named as for kubectl: `web` or `crp/web`, or `rp/web` in a namespace; without
         any, all are decided. `now` is when heartbeats are judged; else when the newest came.
         """
-        from planner.fleet import fleet as fleets
+        from planner.documents import fleet as fleets
 
         require_time(time_limit)
         at = _seconds(now)

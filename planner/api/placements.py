@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.api.arguments import meant
+from planner.documents.fleet import placements
 from planner.errors import UsageError
-from planner.fleet.fleet import placements
 from planner.sources.errors import SourceError
 from planner.sources.inventory import Inventory
 from planner_models.fleet import ClusterResourcePlacement, Placement, ResourcePlacement

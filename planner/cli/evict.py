@@ -10,6 +10,8 @@ import typer
 from planner.cli.input import read_cluster
 from planner.cli.options import (
     AllNamespaces,
+    AllowJobs,
+    AllowOwners,
     Example,
     Filenames,
     IgnoredPlugins,
@@ -103,6 +105,8 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
     max_unavailable: MaxUnavailable = None,
     allow_bare_pods: BarePods = False,
     allow_local_storage: LocalStorage = False,
+    allow_jobs: AllowJobs = False,
+    allow_owners: AllowOwners = None,
     priority_threshold: Threshold = None,
     policy: PolicyFile = None,
     like_descheduler: LikeDescheduler = False,
@@ -139,6 +143,8 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
             max_unavailable=max_unavailable,
             allow_bare_pods=allow_bare_pods,
             allow_local_storage=allow_local_storage,
+            allow_jobs=allow_jobs,
+            allow_owners=allow_owners or (),
             priority_threshold=priority_threshold,
             policy=policy,
             like_descheduler=like_descheduler,

@@ -11,6 +11,8 @@ import typer
 from planner.cli.input import read_cluster
 from planner.cli.options import (
     AllNamespaces,
+    AllowJobs,
+    AllowOwners,
     Example,
     Filenames,
     IgnoredPlugins,
@@ -79,6 +81,8 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
     selector: Selector = None,
     all_pending: AllPending = False,
     allow_bare_pods: BarePods = False,
+    allow_jobs: AllowJobs = False,
+    allow_owners: AllowOwners = None,
     cost: Costs = None,
     states: States = 60_000,
     cells: Cells = 20_000,
@@ -124,6 +128,8 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
         all_namespaces=all_namespaces,
         selector=selector,
         allow_bare_pods=allow_bare_pods,
+        allow_jobs=allow_jobs,
+        allow_owners=allow_owners or (),
         costs=costs,
         states=states,
         cells=cells,

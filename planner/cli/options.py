@@ -128,6 +128,24 @@ PlanFormat: TypeAlias = Annotated[
         case_sensitive=False,
     ),
 ]
+AllowJobs: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--allow-jobs",
+        help="Evict pods of Jobs, too, where the Job ignores evictions or its backoffLimit "
+        "surely allows them.",
+    ),
+]
+
+AllowOwners: TypeAlias = Annotated[
+    list[str] | None,
+    named(
+        "--allow-owner",
+        "Trust owners of this kind to bring the same pod back, such as StrimziPodSet. Repeatable.",
+        "KIND",
+    ),
+]
+
 ReportFile: TypeAlias = Annotated[
     str | None,
     named(

@@ -12,8 +12,6 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
-from planner.words import count_of
-
 if TYPE_CHECKING:
     from planner import Progress
 
@@ -48,6 +46,8 @@ class ProgressLine:
 
     def __call__(self, progress: Progress) -> None:
         """What the search has reached."""
+        if self._clock is None:
+            return
         before, self._progress = self._progress, progress
         if before is not None and _rank(progress.level) < _rank(before.level):
             self._attempt += 1
@@ -78,8 +78,6 @@ class ProgressLine:
             self._write()
 
     def _write(self) -> None:
-        if self._clock is None:
-            return
         with self._writing:
             self._last, self._written = time.monotonic(), True
             said = text(self._progress, self._last - self._begin, self._limit, self._attempt)
@@ -106,6 +104,7 @@ def _level(progress: Progress) -> str:
     best = progress.best
     least = min(best, progress.bound)
     done = "which is the least" if best == least else f"{least} at best"
+    plural = "" if best == 1 else "s"
     kind, _, priority = progress.level.partition(" ")
     match kind:
         case "placed":
@@ -114,11 +113,11 @@ def _level(progress: Progress) -> str:
         case "unplaced":
             return f"placing pods: {best} without a node, {done}"
         case "broken":
-            return f"breaking the least: {count_of(best, 'rule')}, {done}"
+            return f"breaking the least: {best} rule{plural}, {done}"
         case "excess":
             return f"repairing rules: {best} over the limit, {done}"
         case "moves":
-            return f"looking for fewer moves: {count_of(best, 'move')}, {done}"
+            return f"looking for fewer moves: {best} move{plural}, {done}"
         case _:
             return "weighing preferences"
 

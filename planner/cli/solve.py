@@ -11,6 +11,8 @@ import typer
 from planner.cli.input import read_cluster
 from planner.cli.options import (
     AllNamespaces,
+    AllowJobs,
+    AllowOwners,
     Example,
     Filenames,
     IgnoredPlugins,
@@ -125,6 +127,8 @@ def solve(  # noqa: PLR0913, PLR0917 - the options of the command
     immovable: Immovable = None,
     allow_bare_pods: BarePods = False,
     allow_local_storage: LocalStorage = False,
+    allow_jobs: AllowJobs = False,
+    allow_owners: AllowOwners = None,
     time_limit: TimeLimit = 60.0,
     seed: Seed = 0,
     workers: Workers = 1,
@@ -168,6 +172,8 @@ def solve(  # noqa: PLR0913, PLR0917 - the options of the command
             immovable=immovable,
             allow_bare_pods=allow_bare_pods,
             allow_local_storage=allow_local_storage,
+            allow_jobs=allow_jobs,
+            allow_owners=allow_owners or (),
             max_unavailable=max_unavailable,
             surge=surge,
             hops=output is not PlanOutput.SCRIPT,

@@ -44,6 +44,9 @@ def _build(inventory: Inventory) -> Cluster:
         resources=resource_table(nodes, groups),
         owners=Owners(_controllers(inventory)),
         namespaces=_namespaces(inventory.namespaces, groups),
+        terminating_namespaces=frozenset(
+            n.name for n in inventory.namespaces if n.metadata.deletion_timestamp is not None
+        ),
         services=inventory.services,
         owner_selectors=tuple(_owner_selectors(inventory)),
         budgets=inventory.budgets,

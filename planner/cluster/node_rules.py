@@ -50,7 +50,7 @@ class NodeRules:
             for label, value in spec.node_selector.items():
                 found = found & self._with_label(label, frozenset((value,)).__contains__)
             if required is not None:
-                found = found & self._any_term(required)
+                found = found & self.matching(required)
             self._affinity[key] = _frozen(found)
         return found
 
@@ -75,15 +75,15 @@ class NodeRules:
         """Nodes that have the label."""
         return self._cluster.topology(key).domain_of >= 0
 
-    def _any_term(self, selector: NodeSelector) -> BoolArray:
-        found = ~self._all
-        for term in selector.node_selector_terms:
-            if not term.is_empty:
-                found = found | self._term(term)
+    def matching(self, selector: NodeSelector) -> BoolArray:
+        """Nodes that one of the terms matches."""
+        terms = [self.term(term) for term in selector.node_selector_terms]
+        found: BoolArray = np.logical_or.reduce(terms)
         return found
 
-    def _term(self, term: NodeSelectorTerm) -> BoolArray:
-        found = self._all
+    def term(self, term: NodeSelectorTerm) -> BoolArray:
+        """Nodes that fulfil all of a term; an empty one matches none."""
+        found = ~self._all if term.is_empty else self._all
         for requirement in term.match_expressions:
             found = found & self._requirement(requirement)
         for field in term.match_fields:

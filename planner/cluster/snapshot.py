@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.cluster.groups import PodGroup
-from planner.cluster.matching import GroupIndex
+from planner.cluster.matching import GroupIndex, TermScope
 from planner.cluster.owners import Owners, WorkloadRef
 from planner.cluster.resources import ResourceTable, sum_by
 from planner.cluster.storage import Storage
 from planner.cluster.topology import IntArray, Topology, topology_of
 from planner.words import count_of
+from planner_models.affinity import PodAffinityTerm
 from planner_models.node import Node
 from planner_models.notice import Notice
 from planner_models.pod import Pod
@@ -50,6 +51,8 @@ class Cluster:
     resources: ResourceTable
     owners: Owners
     namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    terminating_namespaces: frozenset[str] = frozenset()
+    """Namespaces that are being deleted: nothing can be created in them."""
     services: tuple[Service, ...] = ()
     owner_selectors: tuple[tuple[str, LabelSelector], ...] = ()
     """(namespace, selector) of ReplicaSets, StatefulSets and ReplicationControllers."""
@@ -86,6 +89,12 @@ class Cluster:
     def group_index(self) -> GroupIndex:
         """Groups by namespace and label."""
         return GroupIndex(self.groups)
+
+    def groups_about(self, term: PodAffinityTerm, namespace: str) -> IntArray:
+        """The groups that a pod affinity term carried by a pod of `namespace` is about."""
+        index = self.group_index
+        names = TermScope.of(term, namespace).among(index.namespaces, self.namespaces)
+        return index.matching(term.label_selector, names)
 
     @cached_property
     def _topologies(self) -> dict[str, Topology]:
@@ -130,7 +139,7 @@ class Cluster:
 
     @cached_property
     def memo(self) -> dict[tuple[str, bytes], Any]:
-        """What others have found out from nodes and groups alone, whoever runs where."""
+        """What others have found out from nodes and groups alone, wherever pods run."""
         return {}
 
     @cached_property
@@ -155,7 +164,8 @@ class Cluster:
         node_of = self.node_of.copy()
         if placement:
             node_of[np.fromiter(placement, np.int64)] = np.fromiter(placement.values(), np.int64)
-        return self._with_nodes_of(node_of)
+        node_of.flags.writeable = False
+        return self._derived(node_of=node_of)
 
     def without(self, pods: Iterable[int]) -> Cluster:
         """The cluster without these pods."""
@@ -176,10 +186,6 @@ class Cluster:
         changed = self._derived(pods=(*self.pods, *pods), node_of=node_of, group_of=group_of)
         changed.__dict__.pop("pod_index", None)
         return changed
-
-    def _with_nodes_of(self, node_of: IntArray) -> Cluster:
-        node_of.flags.writeable = False
-        return self._derived(node_of=node_of)
 
     def _derived(self, **changes: Any) -> Cluster:
         changed = replace(self, **changes)

@@ -9,6 +9,7 @@ smallest count over eligible domains, and 0 if there are fewer of them than minD
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +21,7 @@ from planner.cluster.matching import GroupIndex
 from planner.cluster.node_rules import BoolArray, NodeRules
 from planner.cluster.snapshot import PENDING, Cluster
 from planner.cluster.topology import IntArray, Topology
+from planner_models.node import ZONE
 from planner_models.selectors import LabelSelector, with_match_label_keys
 from planner_models.topology_spread import TopologySpreadConstraint
 
@@ -66,6 +68,11 @@ class SpreadConstraint:
     carriers: tuple[Carrier, ...]
     scope: Scope
     matching: IntArray
+
+    @cached_property
+    def too_few_domains(self) -> bool:
+        """Whether fewer domains take part than minDomains asks for."""
+        return too_few_domains(self.constraint, int(self.scope.domains.sum()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,18 +158,31 @@ def domain_counts(pods: CountedPods, spread: SpreadConstraint) -> IntArray:
     return np.bincount(topology.domain_of[nodes], minlength=len(topology.domains))
 
 
+def too_few_domains(constraint: TopologySpreadConstraint, domains: int) -> bool:
+    """minDomains: with fewer eligible domains than that, the minimum is 0 whatever the counts."""
+    return domains < (constraint.min_domains or 1)
+
+
 def minimum(counts: IntArray, spread: SpreadConstraint) -> int:
     """What skew is measured from: the smallest count, 0 below minDomains."""
-    eligible = counts[spread.scope.domains]
-    if len(eligible) < (spread.constraint.min_domains or 1):
-        return 0
-    return int(eligible.min())
+    return 0 if spread.too_few_domains else int(counts[spread.scope.domains].min())
 
 
 def excess(counts: IntArray, spread: SpreadConstraint) -> IntArray:
     """max(0, count - minimum - maxSkew) for each domain; 0 for those that don't take part."""
     above = counts - minimum(counts, spread) - spread.constraint.max_skew
     return np.where(spread.scope.domains, np.maximum(above, 0), 0)
+
+
+def counted_key(cluster: Cluster) -> str | None:
+    """The key by whose domains pods are counted where one has to be chosen.
+
+    That is the zone label; without it the key that most pods spread over by a hard rule, if any.
+    """
+    if any(ZONE in node.labels for node in cluster.nodes):
+        return ZONE
+    keys = Counter(each.topology_key for group in cluster.groups for _, each in _hard(group))
+    return min(keys, key=lambda key: (-keys[key], key), default=None)
 
 
 def _live_groups(cluster: Cluster) -> IntArray:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from planner.cluster import Cluster
 from planner.descheduler.rounds import DeschedulerRounds, run_rounds
 from planner.scheduler.profile import Profile
-from planner.solver.search import Progress, Report, silent
+from planner.solver.progress import Progress, Report, silent
 from planner_models.descheduler_policy import DeschedulerPolicy
 
 SPREAD = "RemovePodsViolatingTopologySpreadConstraint"

@@ -8,20 +8,19 @@ allows it (`unhealthyPodEvictionPolicy`). Of several budgets over one pod, all h
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from planner.cluster import PENDING, Cluster
-from planner.cluster.spread import terminating
+from planner.cluster import Cluster
 from planner.cluster.topology import IntArray
-from planner_models.policy import PodDisruptionBudget, scaled
+from planner.disruption.budget_status import PodCounts, budget_statuses
 
 UNBUDGETED_PART = 4
 """One pod in four, where no budget says otherwise."""
+TWO_BUDGETS = "two PodDisruptionBudgets select it, so the Eviction API refuses"
 
 
 @dataclass(frozen=True)
@@ -35,6 +34,10 @@ class Allowance:
     down: int
     unhealthy_first: bool = True
     """Whether pods that are not ready may go without asking: the budget is met, or allows it."""
+    never: str = ""
+    """Why it never lets a healthy pod go, if that is so."""
+    waiting: int = 0
+    """Pods of it that wait for a node: once they run it may allow more."""
 
     @property
     def left(self) -> int:
@@ -80,6 +83,22 @@ class Allowances:
             if sum(self.each[number].budget for number in numbers) > 1
         )
 
+    def refusal(self, pod: int) -> str | None:
+        """Why the Eviction API does not let this pod go, whatever nodes others find.
+
+        A budget that allows nothing now may do so when pods that wait for a node have found one;
+        pods that run and are not ready stay so, as far as anybody knows.
+        """
+        if int(self.group_of[pod]) in self.contested:
+            return TWO_BUDGETS
+        for number in self.of_pod(pod):
+            allowance = self.each[number]
+            if allowance.never:
+                return f"the budget {allowance.name} never allows it ({allowance.never})"
+            if allowance.budget and not allowance.left and not allowance.waiting:
+                return f"the budget {allowance.name} does not allow it now"
+        return None
+
     @cached_property
     def budgeted(self) -> frozenset[int]:
         """Groups under a budget."""
@@ -115,45 +134,17 @@ def _unready(cluster: Cluster, pod: int) -> bool:
 
 
 def _budgeted(cluster: Cluster) -> Iterator[Allowance]:
-    pods = _PodCounts(cluster)
-    for budget in sorted(cluster.budgets, key=lambda each: (each.namespace, each.name)):
-        groups = cluster.group_index.matching(budget.spec.selector, (budget.namespace,)).tolist()
-        total, down = pods.of(groups)
-        allowed, met = _allowed(cluster, budget, groups, total, total - down)
-        always = budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow"
-        name = f"{budget.namespace}/{budget.name}"
-        yield Allowance(name, True, tuple(groups), down + allowed, down, always or met)
-
-
-def _allowed(
-    cluster: Cluster, budget: PodDisruptionBudget, groups: Iterable[int], total: int, healthy: int
-) -> tuple[int, bool]:
-    """Disruptions that are allowed now, and whether as many pods are healthy as have to be.
-
-    The disruption controller's own count, or what it would count. Parts are parts of what the
-    controllers want to run, rounded up; a plain minAvailable asks nobody.
-    """
-    status, spec = budget.status, budget.spec
-    if spec.max_unavailable is not None:
-        expected = _expected(cluster, groups, total)
-        desired = max(0, expected - scaled(spec.max_unavailable, expected))
-    else:
-        wanted = 1 if spec.min_available is None else spec.min_available
-        whole = isinstance(wanted, int)
-        desired = scaled(wanted, total if whole else _expected(cluster, groups, total))
-    if status.disruptions_allowed is None:
-        return max(0, healthy - desired), healthy >= desired > 0
-    if status.current_healthy is not None and status.desired_healthy is not None:
-        healthy, desired = status.current_healthy, status.desired_healthy
-    return max(0, status.disruptions_allowed), healthy >= desired > 0
-
-
-def _expected(cluster: Cluster, groups: Iterable[int], total: int) -> int:
-    """What the controllers of the pods want; where one names no number, the pods that there are."""
-    workloads = {cluster.workloads[group] for group in groups}
-    wanted = [cluster.owners.desired(workload) for workload in workloads]
-    known = [number for number in wanted if number is not None]
-    return sum(known) if known and len(known) == len(wanted) else total
+    for status in budget_statuses(cluster):
+        yield Allowance(
+            name=status.name,
+            budget=True,
+            groups=status.groups,
+            limit=status.down + status.allowed,
+            down=status.down,
+            unhealthy_first=status.unhealthy_may_go,
+            never=status.never,
+            waiting=status.waiting,
+        )
 
 
 def _unbudgeted(cluster: Cluster, covered: set[int]) -> Iterator[Allowance]:
@@ -161,29 +152,7 @@ def _unbudgeted(cluster: Cluster, covered: set[int]) -> Iterator[Allowance]:
     for group, workload in enumerate(cluster.workloads):
         if group not in covered:
             groups.setdefault(f"{workload.namespace}/{workload.short}", []).append(group)
-    pods = _PodCounts(cluster)
+    pods = PodCounts(cluster)
     for name, members in sorted(groups.items()):
         total, down = pods.of(members)
         yield Allowance(name, False, tuple(members), -(-total // UNBUDGETED_PART), down)
-
-
-class _PodCounts:
-    """Pods per group, and those of them that wait or are not ready; who is leaving is neither."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        staying = ~terminating(cluster)
-        ready = np.fromiter((pod.ready for pod in cluster.pods), np.bool_, len(cluster.pods))
-        running = (cluster.node_of >= 0) & staying
-        waiting = (cluster.node_of == PENDING) & staying
-        self._all = self._count(cluster.group_of[running | waiting])
-        self._down = self._count(cluster.group_of[waiting | (running & ~ready)])
-
-    @staticmethod
-    def _count(groups: IntArray) -> Counter[int]:
-        return Counter(groups.tolist())
-
-    def of(self, groups: Iterable[int]) -> tuple[int, int]:
-        """(all pods, those that are down)."""
-        members = list(groups)
-        down = sum(self._down[group] for group in members)
-        return sum(self._all[group] for group in members), down

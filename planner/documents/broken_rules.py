@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from planner.cluster import Cluster
 from planner.replay.landings import BrokenLanding
-from planner.replay.violations import Violation
-from planner_models.affinity import REQUIRED
+from planner.replay.violations import BrokenRule, Violation
+from planner.rules import card_of
 from planner_models.node import HOSTNAME
 from planner_models.plan import HardRule, PlanViolation
-
-_FIELDS: Mapping[HardRule, str] = {
-    "topologySpread": "spec.topologySpreadConstraints[{}]",
-    "nodeAffinity": "spec.affinity.nodeAffinity",
-    "taints": "spec.tolerations",
-    "podAffinity": f"spec.affinity.podAffinity.{REQUIRED}",
-    "podAntiAffinity": f"spec.affinity.podAntiAffinity.{REQUIRED}[{{}}]",
-}
-_NAMES: Mapping[HardRule, str] = {
-    "topologySpread": "spread",
-    "nodeAffinity": "node affinity",
-    "taints": "tolerations",
-    "podAffinity": "affinity",
-    "podAntiAffinity": "anti-affinity",
-}
 
 
 @dataclass(frozen=True)
@@ -48,7 +33,7 @@ def describe(cluster: Cluster, violation: Violation) -> PlanViolation:
         constraint=f"{workload.name} {_named(violation.rule, violation.topology_key)}",
         rule=violation.rule,
         workload=workload.short,
-        field=_FIELDS[violation.rule].format(violation.index),
+        field=card_of(violation.rule).field(violation.index),
         domain=violation.domain,
         count=violation.count,
         allowed=violation.allowed,
@@ -74,7 +59,7 @@ def _broken(cluster: Cluster, landing: BrokenLanding) -> Broken:
         constraint=f"{workload.name} {name}",
         rule=landing.rule,
         workload=workload.short,
-        field=_FIELDS[landing.rule].format(landing.index),
+        field=card_of(landing.rule).field(landing.index),
         domain=domain,
         count=landing.count,
         allowed=landing.allowed,
@@ -111,18 +96,18 @@ def _apart(cluster: Cluster, landing: BrokenLanding) -> str | None:
     return "by hostname" if len(nodes) == len(involved) > 1 else None
 
 
-def _raised(cluster: Cluster, rule: Violation | BrokenLanding) -> str:
+def _raised(cluster: Cluster, rule: BrokenRule) -> str:
     skew = _max_skew(cluster, rule)
     return f"maxSkew {skew} -> {skew + rule.excess}"
 
 
-def _max_skew(cluster: Cluster, rule: Violation | BrokenLanding) -> int:
+def _max_skew(cluster: Cluster, rule: BrokenRule) -> int:
     constraints = cluster.groups[rule.group].spec.topology_spread_constraints
     return constraints[rule.index].max_skew
 
 
 def _named(rule: HardRule, key: str) -> str:
-    name = _NAMES[rule]
+    name = card_of(rule).broken_name
     return f"{key.rpartition('/')[2]} {name}" if rule == "topologySpread" else name
 
 
@@ -139,12 +124,6 @@ def reasons(before: Iterable[Violation]) -> dict[int, str]:
 def reason(violation: Violation) -> str:
     """Why a pod that breaks the rule should not be where it is."""
     place = violation.domain
-    match violation.rule:
-        case "topologySpread":
-            return f"{place} has {violation.count} of them, above the limit of {violation.allowed}"
-        case "nodeAffinity":
-            return f"{place} does not match its node affinity"
-        case "taints":
-            return f"it does not tolerate a taint of {place}"
-        case "podAntiAffinity":
-            return f"anti-affinity to another pod in {place}"
+    if violation.rule == "topologySpread":
+        return f"{place} has {violation.count} of them, above the limit of {violation.allowed}"
+    return card_of(violation.rule).breach.format(place)

@@ -64,6 +64,6 @@ class _Spreads:
         least = int(there[np.argmin(counts[there])])
         full = f"{violation.domain} {violation.count} of {int(counts[there].sum())}"
         names = spread.scope.topology.domains
-        if len(there) < (spread.constraint.min_domains or 1):
+        if spread.too_few_domains:
             return f"{full}, minDomains {spread.constraint.min_domains}: {len(there)} there are"
         return f"{full}, {names[least]} {int(counts[least])}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -13,6 +12,7 @@ from planner.descheduler.baselines import baselines, too_large
 from planner.documents.broken_rules import describe
 from planner.documents.descheduler import baseline
 from planner.documents.eviction_causes import Cause, causes
+from planner.documents.left_alone import assumed_to_return, driven_off, left_alone, protected_pods
 from planner.documents.part_of_pods import part_notice
 from planner.documents.ready_pods import ReadyAfter
 from planner.documents.workload_changes import workload_changes
@@ -35,8 +35,6 @@ from planner_models.evictions import (
     EvictionPlan,
     EvictionWave,
     PlannedEviction,
-    ProtectedCount,
-    ProtectedPod,
     Situation,
 )
 from planner_models.notice import Notice
@@ -82,8 +80,8 @@ def eviction_plan(found: Suggestion, compared: tuple[Baseline, ...] = ()) -> Evi
         before=situation(found.aim.wanted, found.broken),
         after=situation(found.after, found.remaining),
         workloads=_workloads(found),
-        protected=tuple(_protected(found)),
-        left_alone=_left_alone(found),
+        protected=tuple(protected_pods(found.aim.real, found.protected, found.remaining)),
+        left_alone=left_alone(found.protected),
         baselines=compared,
         budgets=tuple(_budgets(found)),
         nodes=len(found.given.nodes),
@@ -164,6 +162,7 @@ def _waves(found: Suggestion) -> Iterator[EvictionWave]:
             ready=ready.wave(wave.evictions, ended),
             pending=max(0, waiting - waited),
             landings=tuple(_landings(real, before, ended)),
+            excess=found.excess_at(ended),
         )
         before = ended
 
@@ -196,25 +195,6 @@ def _fewest(found: Suggestion) -> bool:
     )
 
 
-def _protected(found: Suggestion) -> Iterator[ProtectedPod]:
-    """Pods that break a rule and can't be evicted, as far as they still break it in the end."""
-    real = found.aim.real
-    remaining = {pod for violation in found.remaining for pod in violation.pods}
-    for pod in sorted(remaining & found.protected.keys(), key=lambda pod: real.pods[pod].key):
-        yield ProtectedPod(
-            pod=real.pods[pod].key,
-            node=real.nodes[real.node_of[pod]].name,
-            reason=found.protected[pod],
-        )
-
-
-def _left_alone(found: Suggestion) -> tuple[ProtectedCount, ...]:
-    counts = Counter(found.protected.values())
-    return tuple(
-        ProtectedCount(reason=reason, pods=pods) for reason, pods in sorted(counts.items())
-    )
-
-
 def _budgets(found: Suggestion) -> Iterator[str]:
     pods = [pod for wave in found.tried.waves for pod in wave.evictions]
     numbers = {number for pod in pods for number in found.budgets.of_pod(pod)}
@@ -226,6 +206,10 @@ def _notices(found: Suggestion, compared: Sequence[Baseline]) -> Iterator[Notice
     yield from found.given.notices
     if found.options.protection.asked is not None:
         yield part_notice(found.given, found.options.protection.asked)
+    evicted = (pod for wave in found.tried.waves for pod in wave.evictions)
+    yield from assumed_to_return(found.start, evicted)
+    preempted = {pod for run in found.tried.runs for pod in run.preempted}
+    yield from driven_off(found.aim.real, preempted)
     if found.outcome.waves.beyond:
         yield Notice(
             code="budgetTooTight",

@@ -8,22 +8,24 @@ import numpy as np
 
 from planner.cluster import Cluster
 from planner.cluster.owners import WorkloadRef
+from planner.disruption.node_lifecycle import with_condition_taints
 from planner.documents.broken_rules import Broken, broken_by, describe, reasons
 from planner.documents.greedy_comparison import compare
+from planner.documents.left_alone import assumed_to_return, driven_off, left_alone, protected_pods
 from planner.documents.part_of_pods import part_notice
 from planner.documents.waves import wave_documents
 from planner.documents.workload_changes import workload_changes
 from planner.evictions.asked import among
-from planner.explain.wording.short import ShortExplainer
+from planner.explain.one_sentence import ShortExplainer
 from planner.replay import total
 from planner.scheduler.profile import Profile
 from planner.sequences.outcome import PlanOutcome
 from planner.sequences.plan import plan_outcome, with_rebalance
 from planner.sequences.scheduler_replay import ReplayedSeeds, scheduler_replay
 from planner.sequences.value import PLACED
-from planner.solver.options import SolveOptions
+from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.solution import Level
 from planner.solver.progress import Report, silent
-from planner.solver.solution import Level
 from planner_models.notice import Notice
 from planner_models.plan import (
     Alternative,
@@ -53,7 +55,7 @@ def make_plan(
     `asked` are the pods that the plan is about: rules that only others break are not told.
     """
     report = progress or silent
-    outcome = plan_outcome(cluster, options, profile, report)
+    outcome = plan_outcome(with_condition_taints(cluster), options, profile, report)
     other = with_rebalance(outcome, report)
     replayed = None if options.relax or options.surge else scheduler_replay(outcome)
     return _document(outcome, other, replayed, asked)
@@ -96,6 +98,8 @@ def _document(
         unplaced=tuple(_unplaced(cluster, pod, short.sentence(pod)) for pod in _queue(outcome)),
         displaced=tuple(_displaced(outcome)),
         left_aside=tuple(_aside(cluster, *each) for each in sorted(problem.left_aside.items())),
+        protected=tuple(protected_pods(outcome.after, problem.left_alone, remaining)),
+        left_alone=left_alone(problem.left_alone),
         violations=tuple(describe(outcome.after, each) for each in remaining),
         broken=tuple(each.document for each in broken),
         workloads=tuple(_workloads(outcome, asked)),
@@ -115,7 +119,7 @@ def _document(
             variables=decision.variables,
             cuts=decision.cuts,
         ),
-        notices=tuple(_notices(outcome, asked)),
+        notices=tuple(_notices(outcome, replayed, asked)),
     )
 
 
@@ -233,10 +237,17 @@ def _verification(outcome: PlanOutcome, replayed: ReplayedSeeds | None) -> PlanV
     )
 
 
-def _notices(outcome: PlanOutcome, asked: frozenset[int] | None) -> Iterable[Notice]:
+def _notices(
+    outcome: PlanOutcome, replayed: ReplayedSeeds | None, asked: frozenset[int] | None
+) -> Iterable[Notice]:
     yield from outcome.before.notices
     if asked is not None:
         yield part_notice(outcome.before, asked)
+    steps = outcome.waves.steps
+    evicted = (step.pod for step in steps if step.action in ("evict", "move"))
+    yield from assumed_to_return(outcome.before, evicted)
+    if replayed is not None:
+        yield from driven_off(outcome.before, replayed.preempted)
     for note in outcome.decision.notes:
         yield Notice(code="solverNote", text=note)
     if outcome.waves.beyond:

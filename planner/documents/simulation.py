@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from planner.cluster import Cluster
-from planner.explain.wording.short import ShortExplainer
+from planner.explain.one_sentence import ShortExplainer
 from planner.scheduler.cycle import Evaluation
 from planner.scheduler.framework.plugin import Status
 from planner.scheduler.profile import Profile, default_profile

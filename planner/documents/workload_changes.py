@@ -10,9 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from planner.cluster import Cluster
-from planner.cluster.counted_key import counted_key
 from planner.cluster.owners import WorkloadRef
-from planner.cluster.spread import hard_constraints, terminating
+from planner.cluster.spread import counted_key, hard_constraints, terminating
 from planner.cluster.topology import IntArray, Topology
 from planner.disruption.budgets import Allowances
 from planner.documents.ready_pods import controller_of
@@ -135,10 +134,9 @@ def _max_skews(
     live = {group for groups in workloads.values() for group in groups}
     for spread in hard_constraints(cluster):
         same = spread.constraint.topology_key == topology.key and spread.scope.eligible.all()
-        enough = (spread.constraint.min_domains or 0) <= len(topology.domains)
         workload = cluster.workloads[spread.carriers[0].group]
         counted = live.intersection(spread.matching.tolist())
-        if same and enough and counted == set(workloads.get(workload, ())):
+        if same and not spread.too_few_domains and counted == set(workloads.get(workload, ())):
             skew = spread.constraint.max_skew
             found[workload] = min(skew, found.get(workload, skew))
     return found

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.cluster import PENDING, Cluster
-from planner.cluster.movability import immovable
 from planner.cluster.topology import IntArray
 from planner.disruption.budgets import allowances
+from planner.disruption.movability import immovable
 from planner.replay.trial import Manner, Trial, WavePlan
 from planner.replay.verify import cordoned_node
 from planner.replay.violations import Violation

@@ -16,7 +16,7 @@ from planner.evictions.goals import Aim
 from planner.replay.trial import Choices, Manner, Trial, TrialRun, WavePlan
 from planner.replay.violations import total, violations
 from planner.scheduler.profile import Profile
-from planner.solver.search import Progress, Report, silent
+from planner.solver.progress import Progress, Report, silent
 
 USUAL_SEEDS = 20
 FEW = 3
@@ -136,8 +136,8 @@ class RepeatedTrials:
         return self._trials[pods]
 
     def ends_well(self, run: TrialRun) -> bool:
-        """Whether the target is reached and no budget stood in the way."""
-        return run.refused is None and self.reached(run.node_of)
+        """Whether the target is reached, no budget stood in the way and nobody was driven off."""
+        return run.refused is None and not run.preempted and self.reached(run.node_of)
 
     def reached(self, node_of: IntArray) -> bool:
         """Whether no more pods wait and no more is broken than the plan leaves."""

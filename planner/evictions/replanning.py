@@ -44,7 +44,10 @@ class Replanning:
             now = placed_at(real, node_of)
             trial = Trial(now, trials.profile, trials.allowances, wave.evictions)
             drawn = seed * 1_009 + number if seed else 0
-            node_of = trial.run((wave,), Manner(drawn, terminating=seed % 2 == 1)).node_of
+            run = trial.run((wave,), Manner(drawn, terminating=seed % 2 == 1))
+            if run.preempted:
+                return False
+            node_of = run.node_of
         return trials.reached(node_of)
 
     def _next_wave(self, node_of: IntArray) -> WavePlan | None:

@@ -18,7 +18,9 @@ import msgspec
 import numpy as np
 
 from planner.cluster import PENDING, Cluster
+from planner.disruption.budget_status import recounted
 from planner.disruption.budgets import allowances
+from planner.disruption.node_lifecycle import with_condition_taints
 from planner.evictions.even_load import even_out
 from planner.evictions.goals import Aim, aim_of, nodes_to_empty
 from planner.evictions.protection import protected
@@ -32,8 +34,8 @@ from planner.scheduler.profile import Profile
 from planner.sequences.hops import other_orders
 from planner.sequences.outcome import PlanOutcome
 from planner.sequences.plan import plan_outcome
-from planner.solver.options import SolveOptions
-from planner.solver.search import Report, silent
+from planner.solver.problem.options import SolveOptions
+from planner.solver.progress import Report, silent
 
 TRIAL_WORK = 30_000_000
 """Evictions times nodes that are simulated without being asked to: some ten seconds."""
@@ -51,7 +53,10 @@ def find_evictions(
 
 
 def settled(cluster: Cluster, profile: Profile) -> Cluster:
-    """The cluster after kube-scheduler has placed what it can; who found a node is ready."""
+    """The cluster after kube-scheduler has placed what it can; who found a node is ready.
+
+    Who had to give way to a higher priority waits.
+    """
     budgets = allowances(cluster)
     run = Trial(cluster, profile, budgets, ()).run((), Manner(seed=0))
     moved = np.flatnonzero(run.node_of != cluster.node_of).tolist()
@@ -60,8 +65,10 @@ def settled(cluster: Cluster, profile: Profile) -> Cluster:
     started = {
         pod: msgspec.structs.replace(cluster.pods[pod], ready=True, phase="Running")
         for pod in moved
+        if run.node_of[pod] >= 0
     }
-    return cluster.with_pods(started).with_placement({p: int(run.node_of[p]) for p in moved})
+    now = cluster.with_pods(started).with_placement({p: int(run.node_of[p]) for p in moved})
+    return replace(now, budgets=recounted(now, moved))
 
 
 def tried_seeds(options: EvictOptions, cluster: Cluster, waves: Sequence[WavePlan]) -> int:
@@ -83,9 +90,9 @@ class _Suggesting:
         self._options = options
         self._profile = profile
         self._report = report
-        self._start = settled(cluster, profile)
+        self._start = settled(with_condition_taints(cluster), profile)
         self._budgets = allowances(self._start, options.max_unavailable)
-        self._protected = protected(self._start, options.protection, self._budgets)
+        self._protected = protected(self._start, options.protection)
 
     def run(self) -> Suggestion:
         aim = aim_of(self._start, self._options.goals, self._nodes())

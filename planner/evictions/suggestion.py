@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from planner.cluster import Cluster
+from planner.cluster.topology import IntArray
 from planner.descheduler.strategies.limits import NO_LIMITS, Limits
 from planner.disruption.budgets import Allowances
 from planner.evictions.asked import among
 from planner.evictions.goals import Aim, Goal, drains
 from planner.evictions.protection import Protection
 from planner.evictions.repeated_trials import TriedWaves
-from planner.replay.violations import Violation, violations
+from planner.replay.violations import Violation, total, violations
 from planner.scheduler.profile import Profile
 from planner.sequences.outcome import PlanOutcome
 
@@ -75,6 +76,10 @@ class Suggestion:
         if self.aim.anywhere:
             return found
         return tuple(each for each in found if drains(cluster, each))
+
+    def excess_at(self, node_of: IntArray) -> int:
+        """What rules are broken by with pods on these nodes."""
+        return total(self._to_do(self.aim.at(node_of)))
 
     @cached_property
     def after(self) -> Cluster:

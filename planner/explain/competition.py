@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from planner.cluster.owners import WorkloadRef
+from planner.explain.conflicts.batches import conflicts_of, most_of
 from planner.explain.conflicts.facts import Demands
+from planner.explain.diagnose import Explainer
 from planner.explain.repairs import Case, repairs_for
 from planner.explain.repairs.commands import scale_command
-from planner.explain.room.moves import rearranged
+from planner.explain.room.moves import landing_nodes, rearranged
 from planner.explain.room.rearrange import Room
 from planner.explain.rules import rules_of
 from planner.explain.rules.node_resources_fit import CapacityRule
-from planner.explain.situation.queue_order import Turn, place_in_turn
+from planner.explain.rules.rule import of_type
 from planner.explain.situation.subject import Subject
-from planner.words import amount, conjoined, count_of, resource_word
+from planner.explain.situation.trial_state import Turn, place_in_turn
+from planner.words import amount, amount_of, conjoined, count_of, resource_word
 from planner_models.diagnosis import (
     Change,
     Counting,
     Diagnosis,
     Repair,
-    Verdict,
     WorkloadShare,
 )
-
-if TYPE_CHECKING:
-    from planner.explain.many import Explainer
 
 FIRST = 15
 """What asking for less is cheaper than scaling somebody else."""
@@ -39,34 +38,30 @@ MOST_SHARES = 12
 
 def compete(explainer: Explainer, pods: Sequence[int], turn: Turn, room: Room) -> Diagnosis:
     """Why not all of them fit, who gets what, and what would let all run."""
-    from planner.explain.conflicts.batches import conflicts_of, most_of
-
-    demands = explainer.by_workload(pods)
-    left = turn.subject(explainer.subject(pods[0]))
+    demands, first = explainer.by_workload(pods), explainer.subject(pods[0])
+    left = turn.subject(first)
     rules = rules_of(left)
-    capacity = next((r for r in rules if isinstance(r, CapacityRule)), None)
-    counting, argument = _argument(explainer, pods, capacity, room)
-    verdict: Verdict = "undecided"
-    if room.steps is not None:
-        verdict = "stuck"
-    elif counting is not None:
-        verdict = "impossible"
-    best = most_of(explainer.subject(pods[0]), demands)[0]
-    found = conflicts_of(explainer.subject(pods[0]), demands)
+    capacity = next(iter(of_type(rules, CapacityRule)), None)
+    counting = _argument(explainer, pods, capacity) or room.counting
+    room = replace(room, counting=counting)
+    best, bound = most_of(first, demands)
+    fitting = _fitting(explainer, demands, best, bound)
+    known = f"there are {best}" if best == bound else f"{best} were found"
+    found = conflicts_of(first, demands)
     needed = [f.workload for f in found.sets[0][0] if f.workload] if found else list(demands)
     names = conjoined([ref.name for ref in needed])
-    rules_text = f"{names} need {count_of(len(pods), 'place')}, and there are {best}"
+    rules_text = f"{names} need {count_of(len(pods), 'place')}, and {known}"
     limit = f"Whether evictions help is not known: {room.limit}." if room.limit else ""
     return Diagnosis(
         targets=tuple(explainer.cluster.pods[pod].key for pod in pods),
         workloads=tuple(ref.short for ref in demands),
-        verdict=verdict,
+        verdict=room.verdict,
         headline=rules_text,
         where=(_where(demands, capacity, left),),
-        narrative=(_narrative(explainer, demands, capacity, argument, best, len(pods)),),
-        rearranging=(limit,) if limit and verdict == "undecided" else (),
+        narrative=(_narrative(explainer, demands, capacity, counting, fitting),),
+        rearranging=(limit,) if limit and room.verdict == "undecided" else (),
         counting=counting,
-        rearrangement=rearranged(explainer.subject(pods[0]), room) if room.steps else None,
+        rearrangement=rearranged(first, room, landing_nodes(first, room.steps or ())),
         conflicts=found.documents() if found else (),
         more_conflicts=found is not None and not found.complete,
         repairs=_repairs(explainer, demands, best, left, turn.left),
@@ -79,8 +74,6 @@ def compete(explainer: Explainer, pods: Sequence[int], turn: Turn, room: Room) -
 
 
 def _fits(explainer: Explainer, pods: Sequence[int]) -> bool:
-    from planner.explain.conflicts.batches import most_of
-
     if not pods:
         return True
     return most_of(explainer.subject(pods[0]), explainer.by_workload(pods))[0] == len(pods)
@@ -94,35 +87,29 @@ def _where(demands: Demands, capacity: CapacityRule | None, left: Subject) -> st
 
 
 def _argument(
-    explainer: Explainer, pods: Sequence[int], capacity: CapacityRule | None, room: Room
-) -> tuple[Counting | None, str]:
-    """More is asked for than the whole cluster has free; else what the search found."""
-    cluster = explainer.cluster
-    table = cluster.resources
-    if capacity is not None:
-        for name in capacity.names:
-            column = table.column(name)
-            wanted = int(table.requests[cluster.group_of[list(pods)], column].sum())
-            free = table.allocatable[:, column] - cluster.used[:, column]
-            have = int(np.maximum(free, 0).sum())
-            if wanted > have:
-                text = (
-                    f"{count_of(len(pods), 'pod')} need {amount(name, wanted)} "
-                    f"{resource_word(name)}, {amount(name, have)} are free in the whole cluster: "
-                    "no rearrangement helps."
-                )
-                numbers = {"wanted": wanted, "free": have}
-                return Counting(kind="capacity", text=text, numbers=dict(numbers)), text
-    return room.counting, room.counting.text if room.counting is not None else ""
+    explainer: Explainer, pods: Sequence[int], capacity: CapacityRule | None
+) -> Counting | None:
+    """More is asked for than the whole cluster has free."""
+    cluster, table = explainer.cluster, explainer.cluster.resources
+    for name in capacity.names if capacity is not None else ():
+        column = table.column(name)
+        wanted = int(table.requests[cluster.group_of[list(pods)], column].sum())
+        have = int(np.maximum(table.allocatable[:, column] - cluster.used[:, column], 0).sum())
+        if wanted > have:
+            text = (
+                f"{count_of(len(pods), 'pod')} need {amount_of(name, wanted)}, "
+                f"{amount(name, have)} are free in the whole cluster: no rearrangement helps."
+            )
+            return Counting(kind="capacity", text=text, numbers={"wanted": wanted, "free": have})
+    return None
 
 
 def _narrative(
     explainer: Explainer,
     demands: Demands,
     capacity: CapacityRule | None,
-    argument: str,
-    best: int,
-    wanted: int,
+    counting: Counting | None,
+    fitting: str,
 ) -> str:
     kinds = {ref.kind for ref in demands}
     noun = next(iter(kinds)) if len(kinds) == 1 else "workload"
@@ -134,17 +121,24 @@ def _narrative(
         if len(priorities) == 1
         else "The higher priority comes first."
     )
-    any_of = _any_of(explainer, demands, best)
     sentences = (
         f"Each pod is schedulable alone, and so is each {noun}. {not_all}",
         room,
-        argument,
-        f"Any {best} of the {wanted} fit."
-        if any_of
-        else f"At most {best} of the {wanted} fit together.",
+        counting.text if counting is not None else "",
+        fitting,
         first,
     )
     return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _fitting(explainer: Explainer, demands: Demands, best: int, bound: int | None) -> str:
+    """How many fit together; only with a bound it is said that there are no more."""
+    wanted = sum(map(len, demands.values()))
+    if best != bound:
+        return f"{best} of the {wanted} fit together; whether more do is not known."
+    if _any_of(explainer, demands, best):
+        return f"Any {best} of the {wanted} fit."
+    return f"At most {best} of the {wanted} fit together."
 
 
 def _any_of(explainer: Explainer, demands: Demands, best: int) -> bool:
@@ -160,13 +154,13 @@ def _any_of(explainer: Explainer, demands: Demands, best: int) -> bool:
 def _room(explainer: Explainer, demands: Demands, rule: CapacityRule) -> str:
     """`n1, n2 and n3 have 1500m CPU free each, room for 1 of these pods per node`, at first."""
     cluster = explainer.cluster
-    lacking = rule.lacking(rule.blocked)
-    if len(lacking) != 1:
+    lacking = rule.only_lacking(rule.blocked)
+    if lacking is None:
         return ""
-    name = rule.names[lacking[0]]
+    name = rule.names[lacking]
     column = cluster.resources.column(name)
     free = np.maximum(cluster.resources.allocatable[:, column] - cluster.used[:, column], 0)
-    places = rule.subject.places.describe(rule.blocked)
+    places = rule.subject.nodes.describe(rule.blocked)
     low, high = int(free[rule.blocked].min()), int(free[rule.blocked].max())
     span = amount(name, low) if low == high else f"{amount(name, low)} to {amount(name, high)}"
     each = " each" if low == high and int(rule.blocked.sum()) > 1 else ""

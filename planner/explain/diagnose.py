@@ -3,42 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
 from planner.cluster import Cluster
-from planner.cluster.movability import immovable
+from planner.cluster.owners import WorkloadRef
+from planner.disruption.movability import immovable
 from planner.explain.conflicts.classes import FEW_NODES, node_classes, nodes_table, united
 from planner.explain.conflicts.confirm import is_minimal, shrunk
 from planner.explain.conflicts.conflict import minimal_conflicts
 from planner.explain.conflicts.derive import Derivation, derive
-from planner.explain.displacement import Displacement, displacement_by
 from planner.explain.repairs import COSTS, MOST_BESIDE, Case, not_listed, repairs_for
+from planner.explain.repairs.preemption import Displacement, displacement_by
 from planner.explain.room.grid import grid
-from planner.explain.room.moves import rearranged
+from planner.explain.room.moves import landing_nodes, rearranged
 from planner.explain.room.rearrange import Limits, Room, make_room
 from planner.explain.rules import rules_of
 from planner.explain.rules.node_resources_fit import CapacityRule
 from planner.explain.rules.pod_topology_spread import SpreadRule
-from planner.explain.rules.rule import Rule
+from planner.explain.rules.rule import NARROWS, FieldPath, Rule, of_type
 from planner.explain.situation.subject import Subject, subject_of
 from planner.explain.wording.headline import cause, pigeonhole, short_cause, stuck
-from planner.explain.wording.hints import bypassed, hints, misleading
-from planner.explain.wording.narrate import narrative
-from planner.explain.wording.waiting import aside, schedulable
+from planner.explain.wording.hints import hints, misleading
+from planner.explain.wording.narrative import narrative
+from planner.explain.wording.waiting import out_of_queue, schedulable
 from planner.scheduler.cycle import Evaluation
 from planner.scheduler.preemption import event_message, preempt
 from planner.scheduler.profile import Profile
-from planner.words import amount, amount_of, conjoined, count_of
-from planner_models.diagnosis import (
-    Conflict,
-    Diagnosis,
-    Rearrangement,
-    Repair,
-    RepairKind,
-    Verdict,
-)
+from planner.words import amount, amount_of, count_of
+from planner_models.diagnosis import Conflict, Diagnosis, Rearrangement, Repair, RepairKind
+
+NO_FEWER = "fewer evictions can't do"
+NO_SEQUENCE = "no sequence of evictions helps"
+ALL_SEARCHED = "all sequences were searched"
+ABOUT_ROOM = frozenset((NO_FEWER, NO_SEQUENCE, ALL_SEARCHED))
+"""What is proven about evictions; the other proofs of a diagnosis are about its conflict."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +52,6 @@ class ExplainOptions:
     """Only what a row of a table shows: no repairs beside evictions, no trial of ties."""
 
 
-def explain_pod(
-    cluster: Cluster, pod: int, profile: Profile, options: ExplainOptions | None = None
-) -> Diagnosis:
-    """Why this pod does not run, and what would let it."""
-    return explain(subject_of(cluster, profile, pod), options or ExplainOptions())
-
-
 def explain(
     subject: Subject,
     options: ExplainOptions,
@@ -68,7 +62,7 @@ def explain(
 
     `beside` are others that wait with it, `room` what is known about room for all of them.
     """
-    found = aside(subject)
+    found = out_of_queue(subject)
     if found is not None:
         return found
     evaluation = subject.scheduler.evaluate(subject.pod)
@@ -76,6 +70,38 @@ def explain(
     if len(evaluation.feasible):
         return schedulable(subject, evaluation, rules)
     return _Refused(subject, evaluation, rules, options, tuple(beside), room).diagnosis()
+
+
+@dataclass(frozen=True, eq=False)
+class Explainer:
+    """Subjects over one state, which all of them share."""
+
+    cluster: Cluster
+    profile: Profile
+    options: ExplainOptions
+
+    @cached_property
+    def _first(self) -> Subject:
+        return subject_of(self.cluster, self.profile, 0)
+
+    def subject(self, pod: int) -> Subject:
+        """One pod before the shared state."""
+        return replace(self._first, pod=pod)
+
+    def alone(self, pod: int) -> Diagnosis:
+        """The pod by itself."""
+        return explain(self.subject(pod), self.options)
+
+    def workload(self, pod: int) -> WorkloadRef:
+        """Whose pod it is."""
+        return self.cluster.workloads[int(self.cluster.group_of[pod])]
+
+    def by_workload(self, pods: Sequence[int]) -> dict[WorkloadRef, list[int]]:
+        """Pods of the same workload together, in the order given."""
+        found: dict[WorkloadRef, list[int]] = {}
+        for pod in pods:
+            found.setdefault(self.workload(pod), []).append(pod)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,37 +123,39 @@ class _Refused:
         best = conflicts[0][0] if conflicts else ()
         derivation = derive(subject, best)
         room = self.known or make_room(subject, self.rules, self.options.limits)
-        verdict = _verdict(room)
         preemption = preempt(subject.scheduler, self.evaluation)
         displacement = displacement_by(subject, preemption)
         case = Case(subject, self.rules, self.options.costs, self.beside[:MOST_BESIDE])
         brief = self.options.brief
         repairs = () if brief and room.steps is not None else repairs_for(case)
-        rearrangement = None if self.known else rearranged(subject, room, brief=brief)
+        landing = {} if brief or self.known else landing_nodes(subject, room.steps or ())
+        rearrangement = None if self.known else rearranged(subject, room, landing, brief=brief)
         if rearrangement is not None:
-            repairs = (self._moving(rearrangement), *repairs)
-        many = subject.places.total >= FEW_NODES
+            repairs = (self._moving(rearrangement, room), *repairs)
         found = (*hints(subject, self.rules), *misleading(subject, self.rules, best))
         return Diagnosis(
             targets=(subject.key,),
             workloads=(subject.workload.short,),
-            verdict=verdict,
+            verdict=room.verdict,
             on_paper_only=room.on_paper_only,
             headline=self._headline(derivation, room, displacement),
             where=self._where(derivation),
             grid=grid(subject, best, () if self.known else room.steps or ()),
-            narrative=(*self._bypassed(best), *narrative(derivation, now=verdict == "stuck")),
-            rearranging=self._rearranging(room, best, rearrangement),
+            narrative=(
+                *(rule.bypassed() for rule in of_type(best, SpreadRule) if rule.missing.any()),
+                *narrative(derivation, now=room.verdict == "stuck"),
+            ),
+            rearranging=self._rearranging(room, best, landing),
             counting=room.counting,
             rearrangement=rearrangement,
             conflicts=tuple(self._conflict(rules, minimal) for rules, minimal in conflicts),
             more_conflicts=not complete,
             repairs=repairs,
             hints=found,
-            displaces=displacement.pods,
+            displaces=tuple(subject.cluster.pods[pod].key for pod in displacement.pods),
             displacing=self._displacing(displacement, room),
-            node_classes=node_classes(subject, self.rules, derivation),
-            first_reasons=united(subject, derivation) if many else (),
+            node_classes=node_classes(self.rules, derivation),
+            first_reasons=united(derivation) if subject.nodes.total >= FEW_NODES else (),
             nodes_table=nodes_table(subject, self.rules),
             message=self.evaluation.message(),
             event=event_message(self.evaluation, preemption),
@@ -139,7 +167,7 @@ class _Refused:
 
     def _conflicts(self) -> tuple[list[tuple[tuple[Rule, ...], bool]], bool]:
         """Minimal conflicts with whether that was confirmed; confirmed ones first."""
-        found = minimal_conflicts(self.rules, self.subject.places.total)
+        found = minimal_conflicts(self.rules, self.subject.nodes.total)
         judged = [(rules, is_minimal(self.subject, rules)) for rules in found.sets]
         judged.sort(key=lambda pair: not pair[1])
         if judged and not judged[0][1]:
@@ -148,17 +176,11 @@ class _Refused:
         return judged, found.complete
 
     def _conflict(self, rules: tuple[Rule, ...], minimal: bool) -> Conflict:
-        derivation = derive(self.subject, rules)
         facts = []
-        for step in derivation.steps:
-            left = step.before if step.before.any() else np.ones_like(step.before)
-            facts.append(step.rule.fact(left if step.rule.stage else np.ones_like(left)))
+        for step in derive(self.subject, rules).steps:
+            everywhere = step.rule.phase == NARROWS or not step.before.any()
+            facts.append(step.rule.fact(np.ones_like(step.before) if everywhere else step.before))
         return Conflict(constraints=tuple(facts), minimal=minimal)
-
-    def _bypassed(self, best: Sequence[Rule]) -> list[str]:
-        """Nodes without a label come first: the rest of the derivation does not mention them."""
-        found = [r for r in best if isinstance(r, SpreadRule) and r.missing.any()]
-        return [bypassed(rule) for rule in found]
 
     def _headline(self, derivation: Derivation, room: Room, displacement: Displacement) -> str:
         if not derivation.steps:
@@ -172,34 +194,34 @@ class _Refused:
         return f"{text}, unless a {name} pod gives way" if name else text
 
     def _where(self, derivation: Derivation) -> tuple[str, ...]:
-        texts: list[str] = []
+        """Fields of the pod first; positions in one list are told together."""
+        found: list[tuple[FieldPath, str]] = []
         for step in derivation.steps:
-            left = np.ones_like(step.before) if step.rule.stage == 0 else step.before
-            text = step.rule.where(left)
-            previous = texts[-1] if texts else ""
-            stem, bracket, index = text.rpartition("[")
-            if bracket and previous.startswith(stem + "[") and index.endswith("]"):
-                texts[-1] = f"{previous} and [{index}"
+            everywhere = step.rule.phase == NARROWS
+            path = step.rule.where(np.ones_like(step.before) if everywhere else step.before)
+            if found and path.index is not None and found[-1][0].path == path.path:
+                found[-1] = (path, f"{found[-1][1]} and [{path.index}]")
             else:
-                texts.append(text)
-        texts.sort(key=lambda text: not text.startswith("spec."))
-        if texts and texts[0].startswith("spec."):
-            texts[0] = f"{self.subject.key} {texts[0]}"
-        elif texts:
-            texts.insert(0, self.subject.key)
-        return tuple(texts)
+                found.append((path, str(path)))
+        own = [text for path, text in found if path.path.startswith("spec.")]
+        others = [text for path, text in found if not path.path.startswith("spec.")]
+        if own:
+            own[0] = f"{self.subject.key} {own[0]}"
+        elif others:
+            own = [self.subject.key]
+        return (*own, *others)
 
     def _displacing(self, displacement: Displacement, room: Room) -> str:
         """A victim that could run elsewhere would be a rearrangement, and nothing impossible."""
         if len(displacement.pods) != 1 or room.counting is None:
             return displacement.text
-        victim = self.subject.cluster.pods[self.subject.cluster.pod_index[displacement.pods[0]]]
+        victim = self.subject.cluster.pods[displacement.pods[0]]
         if immovable(victim, self.options.limits.policy) is not None:
             return displacement.text
         return f"{displacement.text} It would stay pending: there is no room elsewhere."
 
     def _rearranging(
-        self, room: Room, best: Sequence[Rule], found: Rearrangement | None
+        self, room: Room, best: Sequence[Rule], landing: Mapping[int, Sequence[int]]
     ) -> tuple[str, ...]:
         if room.counting is not None:
             return (self._in_all(best) * (room.counting.kind == "search") + room.counting.text,)
@@ -208,49 +230,51 @@ class _Refused:
                 room.at_least > 1
             )
             return (f"Whether evictions help is not known: {room.limit}.{few}",)
-        return self._elsewhere(found)
+        return self._elsewhere(room, landing)
 
     def _in_all(self, best: Sequence[Rule]) -> str:
         """`1200m CPU are free in all, but not together on one node. `, if only room is missing."""
-        room = best[0] if len(best) == 1 else None
-        if not isinstance(room, CapacityRule):
-            return ""
-        lacking = room.lacking(room.blocked)
-        free = int(np.maximum(room.free[:, lacking[0]], 0).sum())
-        need = int(room.request[lacking[0]])
-        if len(lacking) != 1 or free < need:
-            return ""
-        name = room.names[lacking[0]]
-        return (
-            f"{amount_of(name, free)} are free in all, but not {amount(name, need)} on one node. "
-        )
+        for room in of_type(best, CapacityRule) if len(best) == 1 else ():
+            column = room.only_lacking(room.blocked)
+            if column is None:
+                continue
+            name, need = room.names[column], int(room.request[column])
+            free = int(np.maximum(room.free[:, column], 0).sum())
+            if free >= need:
+                all_free, one = amount_of(name, free), amount(name, need)
+                return f"{all_free} are free in all, but not {one} on one node. "
+        return ""
 
-    def _elsewhere(self, found: Rearrangement | None) -> tuple[str, ...]:
+    def _elsewhere(self, room: Room, landing: Mapping[int, Sequence[int]]) -> tuple[str, ...]:
         """`But batch pods could run on a1 or a2.`: what makes a pod stuck and not impossible."""
-        evicted = {step.pod for step in found.steps if step.action == "evict"} if found else set()
-        back = [s for s in found.steps if s.action == "place" and s.pod in evicted] if found else []
-        if len(back) != 1 or not back[0].any_of or back[0].pod is None:
+        steps = room.steps or ()
+        evicted = {step.pod for step in steps if step.action == "evict"}
+        back = [i for i, s in enumerate(steps) if s.action == "place" and s.pod in evicted]
+        if len(back) != 1 or not landing.get(back[0]):
             return ()
-        cluster = self.subject.cluster
-        group = int(cluster.group_of[cluster.pod_index[back[0].pod]])
-        if cluster.workloads[group] == self.subject.workload:
+        workload = self.subject.cluster.workloads[self._group(steps[back[0]].pod)]
+        if workload == self.subject.workload:
             return ()
-        where = back[0].any_of
-        if " nodes" not in where and where != "any node":
-            where = conjoined(where.split(" "), "or")
-        return (f"But {cluster.workloads[group].name} pods could run on {where}.",)
+        where = self.subject.nodes.listed(self.subject.nodes.mask(landing[back[0]]), "or")
+        return (f"But {workload.name} pods could run on {where}.",)
 
-    def _moving(self, rearrangement: Rearrangement) -> Repair:
-        names = ", ".join(move.pod.partition("/")[2] for move in rearrangement.moves)
-        nodes = [s.node for s in rearrangement.steps if s.pod == self.subject.key]
+    def _group(self, pod: int) -> int:
+        return int(self.subject.cluster.group_of[pod])
+
+    def _moving(self, rearrangement: Rearrangement, room: Room) -> Repair:
+        cluster, steps = self.subject.cluster, room.steps or ()
+        evicted = ", ".join(cluster.pods[s.pod].name for s in steps if s.action == "evict")
+        node = next(
+            cluster.nodes[s.node].name for s in reversed(steps) if s.pod == self.subject.pod
+        )
         return Repair(
             kind="movePods",
-            object=names,
-            cost=self.options.costs["movePods"] * rearrangement.evictions,
+            object=evicted,
+            cost=self.options.costs["movePods"] * room.evictions,
             moves=rearrangement.moves,
-            then_nodes=tuple(nodes[-1:]),
-            text=f"evict {names}",
-            then=f"then {nodes[-1]}",
+            then_nodes=(node,),
+            text=f"evict {evicted}",
+            then=f"then {node}",
         )
 
     def _proof(
@@ -267,18 +291,15 @@ class _Refused:
         counting = room.counting
         if counting is not None:
             if counting.kind == "search":
-                texts.append("all sequences were searched")
+                texts.append(ALL_SEARCHED)
             elif counting.kind != "static":
-                texts.append("no sequence of evictions helps")
+                texts.append(NO_SEQUENCE)
         elif room.steps is not None and room.fewest:
-            texts.append("fewer evictions can't do")
+            texts.append(NO_FEWER)
         return tuple(texts)
 
 
-def _verdict(room: Room) -> Verdict:
-    if room.steps is not None:
-        return "stuck"
-    return "impossible" if room.counting is not None else "undecided"
+_NUMBERS: Mapping[RepairKind, str] = {"raiseMaxSkew": "maxSkew", "lowerMinDomains": "minDomains"}
 
 
 def _remedy(room: Room, repairs: Sequence[Repair]) -> str:
@@ -290,8 +311,8 @@ def _remedy(room: Room, repairs: Sequence[Repair]) -> str:
     first = repairs[0]
     if first.kind == "scale" and first.change is not None:
         return f"scale to {first.change.to}"
-    if first.kind in ("raiseMaxSkew", "lowerMinDomains") and first.change is not None:
-        return f"{first.field.rpartition('.')[2]} {first.change.to}"
+    if first.kind in _NUMBERS and first.change is not None:
+        return f"{_NUMBERS[first.kind]} {first.change.to}"
     if first.kind == "lowerRequest" and first.change is not None:
-        return f"{first.field.rpartition('.')[2]} request {first.change.to}"
+        return f"{first.field.partition('.requests.')[2]} request {first.change.to}"
     return first.text.removeprefix("kubectl ")

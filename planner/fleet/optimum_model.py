@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from planner.fleet.setting import Setting
 from planner.fleet.topology_spread import OUTSIDE, Topology, least_skew_alone, most_alone
-from planner.solver.cp_sat import cp_model
+from planner.solver.model.cp_sat import cp_model
 
 TIE_BREAK = "skew"
 TIE_BREAK_EFFORT = 0.5

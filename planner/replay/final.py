@@ -20,10 +20,7 @@ from planner.replay.violations import Violation, violations
 from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework.plugin import Status
 from planner.scheduler.framework.state import SchedulingState
-from planner.scheduler.plugins.inter_pod_affinity import InterPodAffinity
-from planner.scheduler.plugins.node_ports import NodePorts
 from planner.scheduler.plugins.node_resources_fit import NodeResourcesFit
-from planner.scheduler.plugins.pod_topology_spread import PodTopologySpread
 from planner.scheduler.profile import Profile
 
 
@@ -50,24 +47,10 @@ class FinalCheck:
     @property
     def capacity(self) -> bool:
         """Whether requests fit everywhere."""
-        return not self.overcommitted and not self._by(NodeResourcesFit.name, OVERCOMMITTED)
-
-    @property
-    def landing_domains(self) -> bool:
-        """Whether every receiving domain ends within minimum + maxSkew."""
-        return not self._by(PodTopologySpread.name)
-
-    @property
-    def inter_pod(self) -> bool:
-        """Whether affinity, anti-affinity and host ports hold for and against every landing."""
-        return not self._by(InterPodAffinity.name, NodePorts.name)
-
-    @property
-    def static(self) -> bool:
-        """Whether all other rules, about the node alone, hold for every landing."""
-        known = (NodeResourcesFit, PodTopologySpread, InterPodAffinity, NodePorts)
-        names = {OVERCOMMITTED, *(plugin.name for plugin in known)}
-        return all(landing.status.plugin in names for landing in self.refused)
+        judges = (NodeResourcesFit.name, OVERCOMMITTED)
+        return not self.overcommitted and all(
+            landing.status.plugin not in judges for landing in self.refused
+        )
 
     @property
     def steady(self) -> bool:
@@ -78,9 +61,6 @@ class FinalCheck:
     def good(self) -> bool:
         """Whether nothing is wrong but what was left as it was."""
         return not (self.overcommitted or self.lost or self.refused)
-
-    def _by(self, *plugins: str) -> tuple[Landing, ...]:
-        return tuple(landing for landing in self.refused if landing.status.plugin in plugins)
 
 
 def check_final(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.cluster.resources import STANDARD
 from planner.scheduler.cycle import Scheduler
-from planner.scheduler.framework.plugin import PASS, UNSCHEDULABLE, Status
+from planner.scheduler.framework.plugin import UNSCHEDULABLE, Status, first_refusal
 from planner.scheduler.plugins.node_resources_fit import INSUFFICIENT
 
 OVERCOMMITTED = "capacity"
@@ -23,11 +23,8 @@ def refusal(scheduler: Scheduler, pod: int, node: int) -> Status | None:
     limit = cycle.limit
     if limit is not None and scheduler.state.cluster.nodes[node].name not in limit.nodes:
         return limit.status
-    for _, each in cycle.filters:
-        verdict = each.verdict_at(node)
-        if verdict != PASS:
-            return each.status(verdict)
-    return _overcommitted(scheduler, pod, node)
+    status = first_refusal([each for _, each in cycle.filters], node)
+    return status or _overcommitted(scheduler, pod, node)
 
 
 def _overcommitted(scheduler: Scheduler, pod: int, node: int) -> Status | None:

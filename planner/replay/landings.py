@@ -8,20 +8,18 @@
                    was there before
     labels         landed pods on nodes without the label of a spread constraint, or of a term
 
-A relaxed plan makes the sum small. It is computed here without anything of the solver.
+A relaxed plan makes the sum small. It is computed here from the snapshot, not from the solver.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from planner.cluster import Cluster
 from planner.cluster.groups import PodGroup
-from planner.cluster.matching import TermScope
 from planner.cluster.spread import (
     SpreadConstraint,
     counted_pods,
@@ -31,32 +29,20 @@ from planner.cluster.spread import (
     minimum,
 )
 from planner.cluster.topology import NO_DOMAIN, IntArray, Topology
+from planner.replay.violations import BrokenRule
+from planner.rules import RelaxableRule
 from planner_models.affinity import PodAffinityTerm
-
-RelaxedRule = Literal["topologySpread", "podAffinity", "podAntiAffinity"]
 
 
 @dataclass(frozen=True)
-class BrokenLanding:
+class BrokenLanding(BrokenRule):
     """A rule that landings break in one domain; None: on nodes that lack its label.
 
-    `group` is the (first) group that has the rule, `index` the number of its constraint or term.
     `pods` are those that landed.
     """
 
-    rule: RelaxedRule
-    group: int
-    index: int
-    topology_key: str
+    rule: RelaxableRule
     domain: str | None
-    count: int
-    allowed: int
-    pods: tuple[int, ...]
-
-    @property
-    def excess(self) -> int:
-        """What it adds to the sum."""
-        return self.count - self.allowed
 
 
 def broken_landings(before: Cluster, after: Cluster) -> tuple[BrokenLanding, ...]:
@@ -70,7 +56,7 @@ def broken_landings(before: Cluster, after: Cluster) -> tuple[BrokenLanding, ...
 
 
 class _Landings:
-    """Who landed where, and who is there at all; terminating pods are until they are gone."""
+    """The pods that landed and all that run; terminating ones do until they are gone."""
 
     def __init__(self, cluster: Cluster, landed: IntArray) -> None:
         self.cluster = cluster
@@ -93,9 +79,7 @@ class _Landings:
 
     def about(self, group: PodGroup, term: PodAffinityTerm) -> frozenset[int]:
         """The groups that a term is about."""
-        index = self.cluster.group_index
-        names = TermScope.of(term, group.namespace).among(index.namespaces, self.cluster.namespaces)
-        return frozenset(index.matching(term.label_selector, names).tolist())
+        return frozenset(self.cluster.groups_about(term, group.namespace).tolist())
 
     @property
     def groups(self) -> list[PodGroup]:
@@ -182,7 +166,7 @@ def _beside(
 
 @dataclass(frozen=True, eq=False)
 class _Wish:
-    """Groups whose pods have to be near the same ones; who is no mate of itself is alone."""
+    """Groups whose pods have to be near the same ones; a group that is no mate of itself, alone."""
 
     members: list[int]
     keys: tuple[str, ...]
@@ -258,10 +242,8 @@ def _of_wish(
     return BrokenLanding(
         rule="podAffinity",
         group=wish.members[0],
-        index=0,
         topology_key=key,
         domain=domain,
         count=weight,
-        allowed=0,
         pods=tuple(pods.tolist()),
     )

@@ -4,7 +4,9 @@ Within a wave evictions come in some order, and the scheduler may place a replac
 next pod is evicted or after all of them. The evicted pod may be gone by then, or still hold its
 room while it is terminating. A `Manner` says which of all this happens; ties are drawn by its seed.
 A wave ends when all that can be placed is placed; an eviction beyond a budget is refused, as the
-Eviction API would, and nothing after it happens.
+Eviction API would, and nothing after it happens. A pod that no node takes drives off others of
+lower priority, as kube-scheduler would; they wait in turn, for good if no controller makes them
+anew. A StatefulSet makes a pod when the old one is gone, an ordered one when those below run.
 """
 
 from __future__ import annotations
@@ -17,11 +19,12 @@ from typing import NamedTuple
 import numpy as np
 
 from planner.cluster import PENDING, Cluster
+from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.disruption.budgets import Allowances
+from planner.disruption.pod_making import PodMaking
 from planner.replay.trial_state import TrialState
 from planner.replay.verify import with_old_pods
-from planner.scheduler.framework.changes import BoolArray
 from planner.scheduler.profile import Profile
 from planner_models.pod import DEFAULT_SCHEDULER
 
@@ -65,13 +68,14 @@ class TrialRun:
     """Where pods are in the end, who landed where on the way, and after which wave it stopped.
 
     `after[w]` is where pods are when wave w has ended, kept for seed 0 only; `refused` is the pod
-    that a budget kept.
+    that a budget kept, `preempted` are those that others drove off after the first eviction.
     """
 
     node_of: IntArray
     landings: tuple[Landing, ...]
     after: tuple[IntArray, ...]
     refused: int | None = None
+    preempted: tuple[int, ...] = ()
 
 
 class Trial:
@@ -84,6 +88,7 @@ class Trial:
         self._old = {pod: self._size + i for i, pod in enumerate(pods)}
         self._state = TrialState(with_old_pods(cluster, list(pods)), profile)
         self._allowances = allowances
+        self._making = PodMaking(cluster)
 
     def run(
         self,
@@ -94,13 +99,15 @@ class Trial:
         choices: Choices | None = None,
     ) -> TrialRun:
         """Carry the waves out; `unlimited` minds no budget. `choices` takes up what was tied."""
-        running = _Running(self._state, manner, {} if choices is None else choices)
+        running = _Running(self._state, manner, {} if choices is None else choices, self._making)
         running.settle()
         budgets = _Budgets(self._state.cluster, self._allowances)
         after: list[IntArray] = []
         refused: int | None = None
         for number, wave in enumerate(waves):
             running.begin(number, wave.cordons)
+            if manner.one_by_one:
+                running.settle()
             refused = self._wave(running, wave, budgets if not unlimited else None, manner)
             running.end(holds=wave.holds)
             if not manner.seed:
@@ -112,6 +119,7 @@ class Trial:
             landings=tuple(running.landings),
             after=tuple(after),
             refused=refused,
+            preempted=tuple(running.preempted),
         )
 
     def _wave(
@@ -125,7 +133,8 @@ class Trial:
         for pod in order:
             if budgets is not None and not budgets.take(pod):
                 return pod
-            running.evict(pod, self._old[pod] if manner.terminating else None)
+            stays = manner.terminating and not self._making.after_the_old_one(pod)
+            running.evict(pod, self._old[pod] if stays else None)
             if manner.one_by_one:
                 running.settle()
         running.settle()
@@ -170,13 +179,16 @@ class _Running:
     state: TrialState
     manner: Manner
     choices: Choices
+    making: PodMaking
     landings: list[Landing] = field(default_factory=list)
+    preempted: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         seed = self.manner.seed
         self.random = random.Random(seed) if seed else None
         self._wave = -1
         self._leaving: list[int] = []
+        self._evicted: set[int] = set()
         self.state.restore()
         pending = self.state.cluster.pending.tolist()
         self._queue: list[int] = [pod for pod in pending if self._schedulable(pod)]
@@ -213,6 +225,7 @@ class _Running:
         self.state.evict(pod, old)
         if old is not None:
             self._leaving.append(old)
+        self._evicted.add(pod)
         self._queue.append(pod)
 
     def settle(self) -> None:
@@ -224,11 +237,14 @@ class _Running:
             self.random.shuffle(order)
         pods = self.state.cluster.pods
         order.sort(key=lambda pod: -pods[pod].priority)
+        self._queue = []
         placed = True
         while placed and order:
-            before = len(order)
-            order = self._unplaced(order)
-            placed = len(order) < before
+            position = self.state.position
+            order = [*self._unplaced(order), *self._queue]
+            order.sort(key=lambda pod: -pods[pod].priority)
+            self._queue = []
+            placed = self.state.position > position
         self._queue = order
 
     def _unplaced(self, order: Sequence[int]) -> list[int]:
@@ -237,15 +253,43 @@ class _Running:
         left: list[int] = []
         for pod in order:
             group, position = int(self.state.cluster.group_of[pod]), self.state.position
-            if failed.get(group) == position or not self._place(pod):
+            if failed.get(group) == position or self._not_made(pod) or not self._place(pod):
                 failed[group] = position
                 left.append(pod)
         return left
 
+    def _not_made(self, pod: int) -> bool:
+        """Whether its controller waits for other pods before it makes this one anew."""
+        if pod not in self._evicted:
+            return False
+        return any(self.state.waits(below) for below in self.making.before(pod))
+
+    def _preempts(self, pod: int) -> bool:
+        """Pods of lower priority go, and this one takes the node that was promised to it."""
+        found = self.state.preemption(pod, self.random)
+        if found is None or found.nominated is None:
+            return False
+        for victim in found.victims:
+            self._drive_off(victim)
+        self.state.place(pod, found.nominated)
+        self.landings.append(Landing(self._wave, pod, found.nominated))
+        return True
+
+    def _drive_off(self, victim: int) -> None:
+        if self.state.cluster.terminating[victim]:
+            self.state.forget(victim)
+            return
+        self.state.evict(victim, None)
+        if self._wave >= 0:
+            self.preempted.append(victim)
+        if self.making.again(victim):
+            self._evicted.add(victim)
+            self._queue.append(victim)
+
     def _place(self, pod: int) -> bool:
         best = self.state.best(pod)
         if not len(best):
-            return False
+            return self._preempts(pod)
         node = int(best[0] if self.random is None else self.random.choice(best))
         self.state.place(pod, node)
         self.landings.append(Landing(self._wave, pod, node))

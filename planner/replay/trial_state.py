@@ -15,13 +15,18 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cached_property
+from random import Random
+
+import numpy as np
 
 from planner.cluster import GONE, PENDING, Cluster
 from planner.cluster.topology import IntArray
 from planner.replay.verify import CORDON, cordoned_node
-from planner.scheduler.cycle import Scheduler
+from planner.scheduler.cycle import Evaluation, Scheduler
 from planner.scheduler.framework.plugin import UNRESOLVABLE, Status
 from planner.scheduler.framework.state import SchedulingState
+from planner.scheduler.preemption import Preemption, preempt
 from planner.scheduler.profile import Profile
 
 HIDDEN = Status("NodeUnschedulable", UNRESOLVABLE, ("node(s) were unschedulable",))
@@ -79,6 +84,8 @@ class TrialState:
         self._fingerprint = Fingerprint()
         self._answers: dict[tuple[int, int, frozenset[int]], IntArray] = {}
         self._kept = 0
+        self._hopeless: set[tuple[int, int, frozenset[int]]] = set()
+        """Questions after preemption that had no answer."""
         self.position = 0
         """Grows with every change."""
 
@@ -125,6 +132,10 @@ class TrialState:
         if old is not None:
             self._put(old, node)
 
+    def waits(self, pod: int) -> bool:
+        """Whether the pod has no node now."""
+        return bool(self._now[pod] == PENDING)
+
     def forget(self, old: int) -> None:
         """A terminating twin is gone."""
         self._put(old, GONE)
@@ -147,12 +158,45 @@ class TrialState:
                 self._answers[question] = found
         return found
 
+    def preemption(self, pod: int, random: Random | None) -> Preemption | None:
+        """The node where pods of lower priority give way to this one, which no node takes now."""
+        group = int(self.cluster.group_of[pod])
+        if not self._outranks(group):
+            return None
+        question = (group, self._fingerprint.value, self._cordoned)
+        if question in self._hopeless:
+            return None
+        evaluation = self._evaluated(pod, group)
+        nodes = len(self.cluster.nodes)
+        found = preempt(
+            self._scheduler, evaluation, 0 if random is None else random.randrange(nodes)
+        )
+        if found.nominated is None:
+            self._hopeless.add(question)
+            return None
+        if random is None:
+            return found
+        node = random.choice(found.nominated_any_of)
+        return replace(found, nominated=node, victims=found.candidates[node].pods)
+
+    def _outranks(self, group: int) -> bool:
+        """Whether there is any pod that this one could drive off."""
+        return self.cluster.groups[group].priority > self._lowest
+
+    @cached_property
+    def _lowest(self) -> int:
+        groups = np.unique(self.cluster.group_of).tolist()
+        return min((self.cluster.groups[group].priority for group in groups), default=0)
+
     def _asked(self, pod: int, group: int) -> IntArray:
+        return self._evaluated(pod, group).best
+
+    def _evaluated(self, pod: int, group: int) -> Evaluation:
         self._follow()
         hidden = None
         if self._hides and group not in self._tolerating:
             hidden = dict.fromkeys(self._cordoned, HIDDEN)
-        return self._scheduler.evaluate(pod, yields=hidden).best
+        return self._scheduler.evaluate(pod, yields=hidden)
 
     def _put(self, pod: int, node: int) -> None:
         group, terminating = int(self.cluster.group_of[pod]), bool(self.cluster.terminating[pod])

@@ -6,7 +6,7 @@ for a while and then go on, and in the end every evicted pod runs in its own pla
 comes back as a new pod of its controller, equal to the old one in all that rules see.
 
 Deleting a pod takes time, and its controller may replace it before it is gone. Such a pod still
-holds its room and its ports and counts for affinity, but no longer for spread. With `terminating`
+holds what it has on its node and counts for affinity, but no longer for spread. With `terminating`
 every evicted pod stays like that until its replacement is bound.
 """
 

@@ -16,15 +16,13 @@ Constraints that a profile gives to pods without their own are filters, but no a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from planner.cluster import Cluster
 from planner.cluster.groups import PodGroup
-from planner.cluster.matching import TermScope
 from planner.cluster.node_rules import BoolArray, NodeRules
 from planner.cluster.spread import (
     SpreadConstraint,
@@ -36,45 +34,52 @@ from planner.cluster.spread import (
     terminating,
 )
 from planner.cluster.topology import IntArray, Topology
+from planner.rules import BreakableRule, breakable_rules
 from planner.scheduler.framework.facts import facts_of
-from planner.scheduler.plugins.inter_pod_affinity import InterPodAffinity
-from planner.scheduler.plugins.node_affinity import NodeAffinity
-from planner.scheduler.plugins.pod_topology_spread import PodTopologySpread
-from planner.scheduler.plugins.taint_toleration import TaintToleration
 from planner.scheduler.profile import Profile
 from planner_models.affinity import PodAffinityTerm
 from planner_models.node import HOSTNAME, UNSCHEDULABLE_TAINT
+from planner_models.plan import HardRule
 from planner_models.pod import PodSpec
 from planner_models.taints import Toleration
-
-Rule = Literal["topologySpread", "nodeAffinity", "taints", "podAntiAffinity"]
 
 CORDON_TOLERATED = Toleration(key=UNSCHEDULABLE_TAINT, operator="Exists")
 _NONE: IntArray = np.empty(0, np.int64)
 
 
-@dataclass(frozen=True)
-class Violation:
-    """One rule broken in one place.
+@dataclass(frozen=True, kw_only=True)
+class BrokenRule:
+    """One rule broken in one place: `count` where `allowed` are, by `pods`.
 
     `group` is the (first) group that has the rule, `index` the number of its spread constraint or
-    anti-affinity term. `domain` is a value of `topology_key`, or a node's name for rules about
-    nodes. `pods` are those that are too many together, or that break the rule.
+    affinity term.
     """
 
-    rule: Rule
+    rule: HardRule
     group: int
-    index: int
+    index: int = 0
     topology_key: str
-    domain: str
+    domain: str | None
     count: int
-    allowed: int
+    allowed: int = 0
     pods: tuple[int, ...]
 
     @property
     def excess(self) -> int:
-        """What it adds to the total."""
+        """What it adds to the sum of all that is broken."""
         return self.count - self.allowed
+
+
+@dataclass(frozen=True)
+class Violation(BrokenRule):
+    """A rule that running pods break.
+
+    `domain` is a value of `topology_key`, or a node's name for rules about nodes. `pods` are those
+    that are too many together, or that break the rule.
+    """
+
+    rule: BreakableRule
+    domain: str
 
 
 def total(found: Iterable[Violation]) -> int:
@@ -84,18 +89,9 @@ def total(found: Iterable[Violation]) -> int:
 
 def violations(cluster: Cluster, profile: Profile) -> tuple[Violation, ...]:
     """Everything that running pods break, of the rules that the profile's filters know."""
-    enforced = {plugin.name for plugin in profile.filters}
+    enforced = breakable_rules([plugin.name for plugin in profile.filters])
     running = _Running(cluster)
-    found: list[Violation] = []
-    if PodTopologySpread.name in enforced:
-        found += _too_many(running)
-    if NodeAffinity.name in enforced:
-        found += _off_limits(running, "nodeAffinity", lambda rules, spec: rules.affinity(spec))
-    if TaintToleration.name in enforced:
-        found += _off_limits(running, "taints", _tolerated)
-    if InterPodAffinity.name in enforced:
-        found += _too_close(running)
-    return tuple(found)
+    return tuple(v for rule, find in _FINDERS.items() if rule in enforced for v in find(running))
 
 
 class _Running:
@@ -147,12 +143,18 @@ def _too_many(running: _Running) -> Iterator[Violation]:
             )
 
 
-def _tolerated(rules: NodeRules, spec: PodSpec) -> BoolArray:
-    return rules.taints((*spec.tolerations, CORDON_TOLERATED))
+def _on_unmatched_nodes(running: _Running) -> Iterator[Violation]:
+    return _off_limits(running, "nodeAffinity", lambda rules, spec: rules.affinity(spec))
+
+
+def _on_tainted_nodes(running: _Running) -> Iterator[Violation]:
+    return _off_limits(
+        running, "taints", lambda rules, spec: rules.taints((*spec.tolerations, CORDON_TOLERATED))
+    )
 
 
 def _off_limits(
-    running: _Running, rule: Rule, admitted: Callable[[NodeRules, PodSpec], BoolArray]
+    running: _Running, rule: BreakableRule, admitted: Callable[[NodeRules, PodSpec], BoolArray]
 ) -> Iterator[Violation]:
     """Pods on nodes that a rule about nodes does not admit."""
     rules = facts_of(running.cluster).node_rules
@@ -166,12 +168,18 @@ def _off_limits(
 
 
 def _by_node(
-    cluster: Cluster, rule: Rule, group: int, pods: IntArray, nodes: IntArray
+    cluster: Cluster, rule: BreakableRule, group: int, pods: IntArray, nodes: IntArray
 ) -> Iterator[Violation]:
     for node in np.unique(nodes).tolist():
         there = tuple(sorted(pods[nodes == node].tolist()))
-        name = cluster.nodes[node].name
-        yield Violation(rule, group, 0, HOSTNAME, name, len(there), 0, there)
+        yield Violation(
+            rule=rule,
+            group=group,
+            topology_key=HOSTNAME,
+            domain=cluster.nodes[node].name,
+            count=len(there),
+            pods=there,
+        )
 
 
 def _too_close(running: _Running) -> Iterator[Violation]:
@@ -193,7 +201,6 @@ def _too_close(running: _Running) -> Iterator[Violation]:
                     topology_key=term.topology_key,
                     domain=topology.domains[domain],
                     count=len(there),
-                    allowed=0,
                     pods=there,
                 )
             pods, nodes = pods[~broken], nodes[~broken]
@@ -203,9 +210,15 @@ def _rivals(
     running: _Running, group: PodGroup, term: PodAffinityTerm, topology: Topology
 ) -> IntArray:
     """How many pods a pod of the group has against it in each domain, itself not counted."""
-    index = running.cluster.group_index
-    scope = TermScope.of(term, group.namespace)
-    names = scope.among(index.namespaces, running.cluster.namespaces)
-    matching = index.matching(term.label_selector, names)
+    matching = running.cluster.groups_about(term, group.namespace)
     itself = int(group.index in matching)
     return running.per_domain(matching, topology) - itself
+
+
+_FINDERS: Mapping[BreakableRule, Callable[[_Running], Iterator[Violation]]] = {
+    "topologySpread": _too_many,
+    "nodeAffinity": _on_unmatched_nodes,
+    "taints": _on_tainted_nodes,
+    "podAntiAffinity": _too_close,
+}
+"""In the order in which violations are listed."""

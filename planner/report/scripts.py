@@ -20,12 +20,19 @@ def eviction_script(document: EvictionPlan) -> str:
     """The script of an eviction plan."""
     waves = tuple(_eviction_waves(document))
     sure = "converges" if document.converges else "does not always converge"
+    head, over, part = "planner evict", (document.before, document.after), document.part
+    excess = tuple(each.excess for each in over)
+    promises = tuple(_promises(document.workloads))
+    if part is not None:
+        head += f", wave {part.wave} of {part.waves}"
+        excess, promises = (part.excess_before, part.excess_after), ()
+        sure = f"the whole plan {sure}"
     comments = [
-        f"planner evict: {_summary(waves)}, over the limit {document.before.excess} -> "
-        f"{document.after.excess}, {sure} ({document.checked_seeds} seeds)",
+        f"{head}: {_summary(waves)}, over the limit {excess[0]} -> {excess[1]}, "
+        f"{sure} ({document.checked_seeds} seeds)",
         f"input: {document.nodes} nodes, {document.pods} pods",
     ]
-    return shell_script(comments, waves, tuple(_promises(document.workloads)))
+    return shell_script(comments, waves, promises)
 
 
 def plan_script(document: Plan) -> str:

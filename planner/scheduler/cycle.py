@@ -1,8 +1,4 @@
-"""One scheduling cycle: filter the nodes for a pod, score what is left, choose the best.
-
-Filters and scores are made once per group of interchangeable pods; for the next replica they only
-catch up with what was placed or removed since.
-"""
+"""One scheduling cycle: filter the nodes for a pod, score what is left, choose the best."""
 
 from __future__ import annotations
 
@@ -13,135 +9,14 @@ from functools import cached_property
 
 import numpy as np
 
-from planner.cluster.groups import PodGroup
+from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
-from planner.scheduler.concerned import Concerned
-from planner.scheduler.framework.changes import BoolArray
-from planner.scheduler.framework.plugin import (
-    PASS,
-    SKIP,
-    UNRESOLVABLE,
-    Filter,
-    FilterPlugin,
-    Score,
-    StaticFilter,
-    Status,
-)
+from planner.scheduler.framework.plugin import PASS, Filter, Status
 from planner.scheduler.framework.state import SchedulingState
-from planner.scheduler.message import fit_error_of
+from planner.scheduler.group_cycle import GroupCycle, Limit
 from planner.scheduler.profile import Profile
 
 _NONE: IntArray = np.empty(0, np.int64)
-
-
-@dataclass(frozen=True)
-class Limit:
-    """PreFilter left only some nodes to look at, by name: not all of them need exist."""
-
-    nodes: frozenset[str]
-    plugins: tuple[str, ...]
-
-    def known(self, node_index: Mapping[str, int]) -> IntArray:
-        """The indexes of those that exist."""
-        return np.array(sorted(node_index[n] for n in self.nodes if n in node_index), np.int64)
-
-    @property
-    def status(self) -> Status:
-        """The verdict of all nodes that are not looked at."""
-        names = " ".join(self.plugins)
-        reason = f"node(s) didn't satisfy plugin(s) [{names}]"
-        return Status("", UNRESOLVABLE, (reason,))
-
-
-class GroupCycle:
-    """The filters and scores of one group, kept current with the state's log."""
-
-    def __init__(self, state: SchedulingState, profile: Profile, group: PodGroup) -> None:
-        self._state = state
-        self._seen = self._scored = len(state.log)
-        self.rejection: Status | None = None
-        self.limit: Limit | None = None
-        self.filters: list[tuple[str, Filter]] = []
-        self._profile = profile
-        self._group = group
-        self._pre_filter(state, profile, group)
-
-    def _pre_filter(self, state: SchedulingState, profile: Profile, group: PodGroup) -> None:
-        nodes: frozenset[str] | None = None
-        limited_by: list[str] = []
-        concerned = Concerned.under(state, profile)
-        asked: list[FilterPlugin] = []
-        for plugin in concerned.by(state, group):
-            result = plugin.pre_filter(state, group)
-            if result is SKIP:
-                continue
-            asked.append(plugin)
-            if result.rejection is not None:
-                self.rejection = result.rejection
-                return
-            if result.nodes is not None:
-                nodes = result.nodes if nodes is None else nodes & result.nodes
-                limited_by.append(plugin.name)
-            if result.filter is not None:
-                self.filters.append((plugin.name, result.filter))
-        if nodes is not None:
-            self.limit = Limit(nodes, tuple(sorted(limited_by)))
-        concerned.remember(state, group, tuple(asked))
-
-    @cached_property
-    def never(self) -> BoolArray:
-        """Nodes that a filter refuses whatever other pods do."""
-        never = np.zeros(len(self._state.cluster.nodes), np.bool_)
-        for _, each in self.filters:
-            if isinstance(each, StaticFilter):
-                never |= each.refused()
-        return never
-
-    def refused(self) -> BoolArray:
-        """Nodes that don't pass all filters."""
-        refused = self.never.copy()
-        for each in self._changing:
-            refused |= each.refused()
-        return refused
-
-    @cached_property
-    def _changing(self) -> tuple[Filter, ...]:
-        """Filters for which other pods matter."""
-        return tuple(each for _, each in self.filters if not isinstance(each, StaticFilter))
-
-    @property
-    def scores(self) -> list[tuple[str, int, Score]]:
-        """(plugin, weight, score) of the plugins that score this group.
-
-        They are made on first use and catch up on the next: a pod that one node takes, or none, is
-        never scored.
-        """
-        made, log = self._scores, self._state.log
-        if self._scored < len(log):
-            changes = log.since(self._scored)
-            self._scored = len(log)
-            for _, _, score in made:
-                score.apply(changes)
-        return made
-
-    @cached_property
-    def _scores(self) -> list[tuple[str, int, Score]]:
-        self._scored = len(self._state.log)
-        made = [
-            (plugin.name, weight, plugin.pre_score(self._state, self._group))
-            for plugin, weight in self._profile.scores
-        ]
-        return [(name, weight, score) for name, weight, score in made if score is not None]
-
-    def catch_up(self) -> None:
-        """The filters apply what happened since this group's last pod."""
-        log = self._state.log
-        if self._seen == len(log):
-            return
-        changes = log.since(self._seen)
-        self._seen = len(log)
-        for each in self._changing:
-            each.apply(changes)
 
 
 @dataclass(frozen=True)
@@ -270,7 +145,7 @@ class Evaluation:
         return {node: status for node, status in self._yields.items() if node in looked_at}
 
     def _first_refusals(self) -> Iterator[tuple[IntArray, Status, Filter]]:
-        """Nodes and the refusal that they share, filter by filter; who yields is left out."""
+        """Nodes and the refusal that they share, filter by filter; without those that yield."""
         open_nodes = self.looked_at
         if self._yields:
             open_nodes = open_nodes[~np.isin(open_nodes, list(self._yields))]
@@ -283,7 +158,7 @@ class Evaluation:
                 open_nodes = open_nodes[~refused]
 
     def plugins(self) -> frozenset[str]:
-        """Who refused a pod that no node takes: PreFilter, or the first plugin of each node."""
+        """Plugins that refused a pod without a node: in PreFilter, or as the first of a node."""
         if self.rejection is not None:
             return frozenset((self.rejection.plugin,))
         limited = self.limit.plugins if self.limit is not None else ()
@@ -311,11 +186,8 @@ class Evaluation:
     def message(self) -> str:
         """The FitError text of kube-scheduler for a pod that no node takes."""
         nodes = len(self._state.cluster.nodes)
-        return fit_error_of(nodes, self.rejection, self.verdict_counts(), self.limit_status())
-
-    def limit_status(self) -> Status | None:
-        """The verdict of nodes that were not looked at."""
-        return self.limit.status if self.limit is not None else None
+        elsewhere = self.limit.status if self.limit is not None else None
+        return fit_error(nodes, self.rejection, self.verdict_counts(), elsewhere)
 
 
 class Scheduler:
@@ -344,3 +216,24 @@ class Scheduler:
     ) -> Evaluation:
         """What kube-scheduler would say of this pod now."""
         return Evaluation(self.state, pod, self.cycle(pod), search, yields)
+
+
+def fit_error(
+    nodes: int, rejection: Status | None, counts: Mapping[Status, int], elsewhere: Status | None
+) -> str:
+    """`0/N nodes are available: ` and the sorted histogram of reasons.
+
+    `counts` says how many nodes have which verdict. Each node counts once per reason; nodes that
+    were not looked at count with `elsewhere`.
+    """
+    head = f"0/{nodes} nodes are available:"
+    if rejection is not None:
+        return f"{head} {', '.join(rejection.reasons)}."
+    reasons: Counter[str] = Counter()
+    others = nodes - sum(counts.values())
+    left_out = ((elsewhere, others),) if elsewhere is not None and others else ()
+    for status, count in (*counts.items(), *left_out):
+        for reason in status.reasons:
+            reasons[reason] += count
+    histogram = sorted(f"{count} {reason}" for reason, count in reasons.items())
+    return f"{head} {', '.join(histogram)}." if histogram else head

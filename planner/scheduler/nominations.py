@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from planner.scheduler.cycle import GroupCycle
-from planner.scheduler.framework.plugin import PASS, Status
+from planner.scheduler.framework.plugin import Status
 from planner.scheduler.framework.state import SchedulingState
+from planner.scheduler.group_cycle import GroupCycle
+from planner.scheduler.plugins.default_preemption import refusal_beside
 
 
 class Nominations:
@@ -52,11 +53,10 @@ class Nominations:
 
     def refusals(self, pod: int, cycle: GroupCycle) -> dict[int, Status]:
         """Nodes that refuse the pod once the pods nominated there are counted."""
+        filters = [each for _, each in cycle.filters]
         found: dict[int, Status] = {}
         for node, others in self.ahead_of(pod).items():
-            self._shift(cycle, others, node, 1)
-            status = _refusal(cycle, node)
-            self._shift(cycle, others, node, -1)
+            status = refusal_beside(self._state, filters, others, node)
             if status is not None:
                 found[node] = status
         return found
@@ -66,17 +66,3 @@ class Nominations:
 
     def _priority(self, pod: int) -> int:
         return self._state.pod(pod).priority
-
-    def _shift(self, cycle: GroupCycle, pods: Sequence[int], node: int, delta: int) -> None:
-        for pod in pods:
-            change = self._state.try_on(pod, node, delta)
-            for _, each in cycle.filters:
-                each.dry_run(change)
-
-
-def _refusal(cycle: GroupCycle, node: int) -> Status | None:
-    for _, each in cycle.filters:
-        verdict = each.verdict_at(node)
-        if verdict != PASS:
-            return each.status(verdict)
-    return None

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
-from planner.scheduler.cycle import Evaluation, Scheduler
+from planner.scheduler.cycle import Evaluation, Scheduler, fit_error
 from planner.scheduler.framework.plugin import UNRESOLVABLE, UNSCHEDULABLE, Status
-from planner.scheduler.message import fit_error
 from planner.scheduler.plugins.default_preemption import (
     DefaultPreemption,
     DryRun,
@@ -29,7 +29,7 @@ NOT_HELPFUL = Status("", UNRESOLVABLE, ("Preemption is not helpful for schedulin
 _DYNAMIC_RESOURCES = "DynamicResources"
 
 Offset = int | np.random.Generator
-"""Where the search begins among the nodes that preemption might help, or who draws that."""
+"""Where the search begins among the nodes that preemption might help, or what draws it."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,8 @@ def _default_preemption(
     dry_run = DryRun(state, filters, pod, nominated)
     candidates, refusals = plugin.candidates(dry_run, _from(sorted(nodes), offset))
     if not candidates:
-        return fit_error(len(state.cluster.nodes), None, refusals, NOT_HELPFUL)
+        counts = Counter(refusals.values())
+        return fit_error(len(state.cluster.nodes), None, counts, NOT_HELPFUL)
     best = least_missed(state, candidates)
     return Preemption("Success", "", candidates, best, best[0], candidates[best[0]].pods)
 

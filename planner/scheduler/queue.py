@@ -1,4 +1,4 @@
-"""The scheduling queue: who is tried next, and when who failed is tried again.
+"""The scheduling queue: which pod is tried next, and when a pod that failed is tried again.
 
 Time is whatever the caller says it is, in seconds; calls come in the order of time. A pod is in one
 of five places, as in kube-scheduler:
@@ -8,6 +8,10 @@ of five places, as in kube-scheduler:
 * unschedulable: was refused, and waits for an event that could help it;
 * backing off: was helped by an event, but failed a short while ago;
 * in flight: popped, and neither `done` nor `fail` was said about it.
+
+Which events could help is a matter of the plugins that refused the pod. Their queueing hints, which
+look at the very object of an event, are left out: a pod is then tried once too often rather than
+once too rarely, and a try changes nothing but the time it takes.
 """
 
 from __future__ import annotations
@@ -18,15 +22,37 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from planner.rules import HELPED_BY, Event
 from planner.scheduler.plugins import priority_sort, scheduling_gates
-from planner.scheduler.requeueing import Event, could_help, own_changes
 from planner_models.pod import Pod
 
 WINDOW = 1.0
 """Back-off ends with whole seconds; pods whose back-off ends in the same one leave by priority."""
 FLUSH_AFTER = 300.0
 FLUSH_EVERY = 30.0
-"""Who was unschedulable for five minutes is tried again anyway; a look every 30 seconds."""
+"""A pod that was unschedulable for five minutes is tried again anyway; looked for every 30 s."""
+
+
+ANY_EVENT = frozenset(Event)
+"""A plugin that registers nothing is asked again after every event."""
+
+
+def could_help(plugins: Iterable[str], event: Event) -> bool:
+    """Whether a pod that these plugins refused is worth another try after the event."""
+    return any(event in HELPED_BY.get(plugin, ANY_EVENT) for plugin in plugins)
+
+
+def own_changes(old: Pod, new: Pod) -> frozenset[Event]:
+    """What an update of a waiting pod means to the plugins that refused it."""
+    found: set[Event] = set()
+    if old.labels != new.labels:
+        found.add(Event.POD_LABELS_CHANGED)
+    if len(old.spec.tolerations) != len(new.spec.tolerations):
+        found.add(Event.POD_TOLERATIONS_CHANGED)
+    requests = new.spec.requests
+    if any(amount > requests.get(name, -1) for name, amount in old.spec.requests.items()):
+        found.add(Event.POD_SCALED_DOWN)
+    return frozenset(found)
 
 
 class _Place(Enum):
@@ -154,27 +180,12 @@ class SchedulingQueue:
         self._refused.setdefault(entry.plugins, {})[pod.key] = entry
 
     def event(self, event: Event, at: float) -> None:
-        """Something happened to a placed pod or a node: whom that could help is tried again."""
+        """Something happened to a placed pod or a node: pods that it could help are tried again."""
         for plugins in [each for each in self._refused if could_help(each, event)]:
             for entry in list(self._refused[plugins].values()):
                 self._try_again(entry, at)
         for entry in self._in_flight.values():
             entry.missed.add(event)
-
-    def next_pop(self, at: float) -> float | None:
-        """When the next pod is ready if nothing else happens, from `at` on; None if never."""
-        self._advance(at)
-        if self._peek(self._active) or self._peek(self._backing_off):
-            return at
-        times = [
-            FLUSH_EVERY * (math.floor((entry.since + FLUSH_AFTER) / FLUSH_EVERY) + 1)
-            for refused in self._refused.values()
-            for entry in refused.values()
-        ]
-        first = self._peek(self._backing_off_after_error)
-        if first is not None:
-            times.append(self._backoff_end(first) + WINDOW)
-        return min(times, default=None)
 
     def active(self) -> tuple[str, ...]:
         """Pods that are ready, sorted by name."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from planner.cluster import GONE, PENDING, Cluster
+from planner.rules import Event
 from planner.scheduler.cycle import Evaluation, Scheduler, Search
 from planner.scheduler.framework.plugin import UNRESOLVABLE
 from planner.scheduler.framework.state import SchedulingState
@@ -21,7 +22,6 @@ from planner.scheduler.plugins import scheduling_gates
 from planner.scheduler.preemption import STILL_TERMINATING, Preemption, preempt
 from planner.scheduler.profile import Profile, default_profile
 from planner.scheduler.queue import SchedulingQueue
-from planner.scheduler.requeueing import Event
 from planner.scheduler.sampling import ADAPTIVE, EVERYTHING, NodeSampling
 from planner_models.pod import Pod
 
@@ -82,7 +82,7 @@ Observer = Callable[[Attempt], None]
 class SimulationRun:
     """Results in the order in which pods were first tried, gated ones last; and the cluster then.
 
-    `victims` are pods that preemption drove off; they are gone from the final cluster.
+    `victims` are pods that were preempted; they are gone from the final cluster.
     """
 
     results: tuple[PodResult, ...]
@@ -109,7 +109,7 @@ def simulate(
     """Schedule pending pods (or just `pods`), each under the profile that its schedulerName names.
 
     Seed 0 takes the first of the best nodes by name, any other draws one as kube-scheduler does.
-    With `preempt`, victims leave and the pod that drove them off is tried again; otherwise
+    With `preempt`, victims leave and the pod that preempted them is tried again; otherwise
     preemption is only recorded. All nodes are looked at, unless a profile says a
     percentageOfNodesToScore or `sampling` asks for kube-scheduler's own.
     """
@@ -187,12 +187,12 @@ class _Simulation:
         pod = self._queue.pop(self._now)
         while pod is None and self._leaving:
             self._now = max(self._now, self._leaving[0][0])
-            self._see_off()
+            self._remove_victims()
             pod = self._queue.pop(self._now)
         return pod
 
-    def _see_off(self) -> None:
-        """Victims whose time is over are gone."""
+    def _remove_victims(self) -> None:
+        """Victims whose grace period is over are gone."""
         while self._leaving and self._leaving[0][0] <= self._now:
             _, victim, _ = self._leaving.pop(0)
             if self._state.node_of[victim] != GONE:
@@ -201,7 +201,7 @@ class _Simulation:
 
     def _try(self, index: int, observe: Observer | None) -> None:
         self._now += ATTEMPT_SECONDS
-        self._see_off()
+        self._remove_victims()
         attempt = self._attempt(index)
         before = self._results.get(index)
         tries = 1 if before is None else before.attempts + 1
@@ -271,7 +271,7 @@ class _Simulation:
         return PodResult(index, "unschedulable", message=message, preemption=found)
 
     def _waits_for_victims(self, index: int, evaluation: Evaluation) -> bool:
-        """Whoever has driven others off waits for them to go, unless that can't help any more."""
+        """A pod that has preempted others waits for them to go, unless that can't help any more."""
         node = self._nominations.node_of(index)
         if node is None or not any(pod == index for _, _, pod in self._leaving):
             return False
@@ -293,10 +293,10 @@ class _Simulation:
         elif found is not None and node is not None and self._preempt:
             self._nominations.add(index, node)
             for victim in found.victims:
-                self._drive_off(victim, index)
+                self._preempt_victim(victim, index)
         self._queue.fail(self._cluster.pods[index], self._now, evaluation.plugins())
 
-    def _drive_off(self, victim: int, for_whom: int) -> None:
+    def _preempt_victim(self, victim: int, for_whom: int) -> None:
         """The victim is told to go; one that goes already is waited for in any case."""
         self._leaving.append((self._now + GRACE_SECONDS, victim, for_whom))
         if victim not in self._victims:

@@ -11,9 +11,9 @@ from planner.replay.steps import Step
 from planner.scheduler.profile import Profile
 from planner.scheduler.simulate import simulate
 from planner.sequences.value import Value, levels, value_of
-from planner.solver.objectives import move_weights
-from planner.solver.problem import Problem
-from planner.solver.solution import Solution
+from planner.solver.problem.moves import move_weights
+from planner.solver.problem.problem import Problem
+from planner.solver.problem.solution import Solution
 
 
 @dataclass(frozen=True, eq=False)

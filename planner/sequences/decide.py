@@ -21,14 +21,11 @@ from planner.sequences.decision import Decision, objectives_from, objectives_of
 from planner.sequences.exhaustive import BestSequence, search
 from planner.sequences.order import NoOrder, Order, find_order
 from planner.sequences.value import Value, bound_of, coherent, levels, value_of
-from planner.solver.bounds import move_bounds, total_bound
-from planner.solver.large import by_rules, is_huge, is_large, moves_too_many, solve_large
-from planner.solver.objectives import move_weights
-from planner.solver.packing.ceilings import capped
-from planner.solver.packing.stock import only_room_decides
-from planner.solver.problem import Cell, Problem
-from planner.solver.search import Report, solve
-from planner.solver.solution import Solution
+from planner.solver import route
+from planner.solver.problem.moves import move_bounds, move_weights, total_bound
+from planner.solver.problem.problem import Cell, Problem
+from planner.solver.problem.solution import Solution
+from planner.solver.progress import Report
 from planner_models.plan import PlanStatus, Stop
 
 ROUNDS = 6
@@ -66,20 +63,12 @@ class _Deciding:
     notes: tuple[str, ...] = ()
 
     @cached_property
-    def large(self) -> bool:
-        """Whether the problem takes the way of the large ones first."""
-        return is_large(self.problem)
-
-    @cached_property
     def unordered(self) -> bool:
         """Whether the order of steps decides nothing: each final state with room has one."""
-        return only_room_decides(self.problem)
+        return route.any_order_works(self.problem)
 
     def run(self) -> Decision:
-        if self.large:
-            first = self._noted(solve_large(self.problem, report=self.report))
-        else:
-            first = self._solve(self.problem)
+        first = self._noted(route.solve(self.problem, report=self.report))
         self.variables, self.notes = first.statistics.variables, first.notes
         known = first if first.status in ("optimal", "feasible") else None
         try:
@@ -93,7 +82,7 @@ class _Deciding:
 
     def _improve(self, first: Solution | None) -> None:
         """From the first solution on; what is best so far survives Ctrl-C."""
-        if first is not None and moves_too_many(self.problem, first):
+        if first is not None and route.moves_too_many(self.problem, first):
             self._move_less(first)
         elif first is not None:
             self._try(first)
@@ -103,7 +92,8 @@ class _Deciding:
 
     def _solve(self, problem: Problem) -> Solution:
         """In full, without the states that were cut off."""
-        return self._noted(solve(self._timed(problem), cut_off=self.cuts, report=self.report))
+        timed = self._timed(problem)
+        return self._noted(route.solve_in_full(timed, cut_off=self.cuts, report=self.report))
 
     def _timed(self, problem: Problem) -> Problem:
         """With what is left of the time."""
@@ -135,7 +125,7 @@ class _Deciding:
             steps = cut_short(order.steps, self.problem.options.max_moves or 0)
             self._keep(greedy(self.problem, self.profile, self.counted, steps))
         self.bound = replace(bound_of(first), cost=0)
-        if not is_huge(self.problem) and self.stopped != "interrupted":
+        if route.whole_model_fits(self.problem) and self.stopped != "interrupted":
             found = self._solve(self.problem)
             if found.status in ("optimal", "feasible"):
                 self._try(found)
@@ -175,11 +165,9 @@ class _Deciding:
         return bound if self.best is None else max(bound, self.best.value, key=lambda v: v.key)
 
     def _capped(self, bound: Value) -> Value:
-        """In large problems room in total often says more about pods than a model can."""
-        if not self.large:
-            return bound
+        """The bound on placed pods, with what room in total says about them."""
         names = [f"placed {priority}" for priority in levels(self.problem)]
-        placed = capped(self.problem, dict(zip(names, bound.placed, strict=True)))
+        placed = route.placed_bounds(self.problem, dict(zip(names, bound.placed, strict=True)))
         return replace(bound, placed=tuple(placed.values()))
 
     def _try_weaker(self, weaker: Solution) -> None:
@@ -252,8 +240,10 @@ class _Deciding:
 
     def _try_the_rules_alone(self) -> None:
         """A state that is found without regard to the wishes may have an order."""
-        if self.large and self.problem.options.max_moves is None:
-            found = by_rules(self.problem, report=self.report)
+        if self.problem.options.max_moves is not None:
+            return
+        found = route.by_rules_alone(self.problem, report=self.report)
+        if found is not None:
             order = find_order(self.problem, found.counts, self.profile)
             if isinstance(order, Order):
                 self._keep(of_solution(found, order.steps))

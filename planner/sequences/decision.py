@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from planner.replay.steps import Step
 from planner.sequences.value import PLACED, Value, levels
-from planner.solver.problem import Problem
-from planner.solver.solution import Level, Solution
+from planner.solver.problem.problem import Problem
+from planner.solver.problem.solution import Level, Solution
 from planner_models.plan import PlanStatus, Stop
 
 PREFERENCES = frozenset({"preferences", "balance", "pack"})

@@ -26,7 +26,7 @@ from planner.sequences.group_dependencies import (
 from planner.sequences.group_moves import GroupStep, pod_steps
 from planner.sequences.value import Value, levels
 from planner.sequences.violation_total import ViolationTotal
-from planner.solver.problem import Problem
+from planner.solver.problem.problem import Problem
 
 STATE_LIMIT = 100_000
 """States that are seen before the search gives up; a second holds some 30,000."""

@@ -1,8 +1,8 @@
 """The scheduler's filters over counts of pods, each question asked once.
 
 A search visits thousands of states that differ in a pod or two. What the filters say of a group on
-a node depends on a small part of a state: on the pods of that node (room, ports), and on the pods
-that the group's rules about other pods look at. Answers are kept by exactly that part.
+a node depends on a small part of a state: on the pods of that node, and on the pods that the
+group's rules about other pods look at. Answers are kept by exactly that part.
 
 A state is a table of counts, group by node, as bytes: `counts[g * size + n]` pods of the g-th group
 on the n-th node, of those that take part. All other pods are in the snapshot and not in the table.
@@ -14,31 +14,14 @@ from collections.abc import Sequence
 
 from planner.cluster import PENDING
 from planner.cluster.topology import IntArray
-from planner.scheduler.cycle import GroupCycle, Scheduler
+from planner.rules import LOCAL_PLUGINS
+from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework.plugin import PASS
 from planner.scheduler.framework.state import SchedulingState
-from planner.scheduler.plugins.node_affinity import NodeAffinity
-from planner.scheduler.plugins.node_name import NodeName
-from planner.scheduler.plugins.node_ports import NodePorts
-from planner.scheduler.plugins.node_resources_fit import NodeResourcesFit
-from planner.scheduler.plugins.node_unschedulable import NodeUnschedulable
-from planner.scheduler.plugins.taint_toleration import TaintToleration
+from planner.scheduler.group_cycle import GroupCycle
 from planner.scheduler.profile import Profile
 from planner.sequences.group_dependencies import GroupDependencies
-from planner.solver.problem import Problem
-
-OF_ONE_NODE = frozenset(
-    plugin.name
-    for plugin in (
-        NodeUnschedulable,
-        NodeName,
-        TaintToleration,
-        NodeAffinity,
-        NodePorts,
-        NodeResourcesFit,
-    )
-)
-"""Filters that look at nothing but the node and the pods on it."""
+from planner.solver.problem.problem import Problem
 
 HIGHEST_COUNT = 255
 """A count is a byte."""
@@ -100,7 +83,7 @@ class FilterCache:
         cycle = self._cycle(group)
         if cycle.rejection is not None:
             return 0
-        filters = [each for name, each in cycle.filters if name not in OF_ONE_NODE]
+        filters = [each for name, each in cycle.filters if name not in LOCAL_PLUGINS]
         return sum(
             1 << column
             for column, node in enumerate(self.nodes)
@@ -115,7 +98,7 @@ class FilterCache:
         for index in range(len(self.groups)):
             cycle = self._cycle(index)
             limited = cycle.limit is not None and name not in cycle.limit.nodes
-            local = (each for name, each in cycle.filters if name in OF_ONE_NODE)
+            local = (each for name, each in cycle.filters if name in LOCAL_PLUGINS)
             if not limited and all(each.verdict_at(node) == PASS for each in local):
                 found |= 1 << index
         return found

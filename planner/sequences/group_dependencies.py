@@ -1,8 +1,8 @@
 """Which groups' pods decide where a group may go, and which groups can be planned on their own.
 
-PodTopologySpread, InterPodAffinity, NodePorts and the volume plugins look at other pods, but each
-group's rules are about few of them. Whatever else changes, the group's answers stay the same, apart
-from the room on a node, which all share.
+Besides NodeResourcesFit other plugins look at other pods, too, but each group's rules are about few
+of them. Whatever else changes, the group's answers stay the same, apart from the room on a node,
+which all share.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ import numpy as np
 
 from planner.cluster import Cluster
 from planner.cluster.groups import PodGroup
-from planner.cluster.matching import TermScope
 from planner.cluster.spread import effective_selector
 from planner.cluster.topology import IntArray
 from planner.scheduler.framework.default_selector import default_selector
 from planner.scheduler.profile import Profile
-from planner.solver.problem import Problem
+from planner.solver.problem.problem import Problem
 from planner_models.affinity import PodAffinityTerm
 from planner_models.selectors import LabelSelector
 
@@ -32,7 +31,7 @@ class GroupDependencies:
         self._cluster = cluster
         defaults = profile.resolved.args.pod_topology_spread.effective_constraints
         self._hard_defaults = any(constraint.hard for constraint in defaults)
-        self._with_ports = [g.index for g in cluster.groups if g.spec.host_ports]
+        self._exclusive = [g.index for g in cluster.groups if g.spec.exclusive_on_node]
         self._with_volumes = [g.index for g in cluster.groups if _has_storage(g)]
         self.rivals: dict[int, tuple[list[int], ...]] = {
             group.index: tuple(self._about(term, group) for term in terms)
@@ -61,18 +60,15 @@ class GroupDependencies:
             affinity.pod_affinity.required
             or affinity.pod_anti_affinity.required
             or self._avoided_by.get(group)
-            or spec.host_ports
+            or spec.exclusive_on_node
             or _has_storage(self._cluster.groups[group])
             or (self._hard_defaults and not spec.topology_spread_constraints)
         )
 
     def _about(self, term: PodAffinityTerm, carrier: PodGroup) -> list[int]:
         """The groups that a pod affinity term of a group is about."""
-        index = self._cluster.group_index
-        scope = TermScope.of(term, carrier.namespace)
-        names = scope.among(index.namespaces, self._cluster.namespaces)
-        matching: list[int] = index.matching(term.label_selector, names).tolist()
-        return matching
+        about: list[int] = self._cluster.groups_about(term, carrier.namespace).tolist()
+        return about
 
     def _found_for(self, group: PodGroup) -> Iterator[int]:
         yield group.index
@@ -82,8 +78,8 @@ class GroupDependencies:
         yield from self._avoided_by.get(group.index, ())
         for selector in self._spread_selectors(group):
             yield from self._cluster.group_index.matching(selector, (group.namespace,)).tolist()
-        if group.spec.host_ports:
-            yield from self._with_ports
+        if group.spec.exclusive_on_node:
+            yield from self._exclusive
         if _has_storage(group):
             yield from self._with_volumes
 

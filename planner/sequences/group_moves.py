@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from planner.replay.steps import Step
-from planner.solver.problem import Cell, Problem
+from planner.solver.problem.problem import Cell, Problem
 
 
 class GroupStep(NamedTuple):

@@ -21,7 +21,7 @@ from planner.sequences.group_dependencies import (
 from planner.sequences.group_moves import GroupMoves, GroupStep, group_moves, pod_steps
 from planner.sequences.move_by_move import order_move_by_move
 from planner.sequences.room_and_skew import RoomAndSkew
-from planner.solver.problem import Cell, Problem
+from planner.solver.problem.problem import Cell, Problem
 
 MOVE_LIMIT = 200
 """Departures and landings of one part, above which not all orders are searched."""

@@ -14,7 +14,7 @@ from planner.replay.landings import BrokenLanding, broken_landings
 from planner.scheduler.profile import Profile
 from planner.sequences.decision import Decision
 from planner.sequences.waves import Waves
-from planner.solver.problem import Problem
+from planner.solver.problem.problem import Problem
 
 
 @dataclass(frozen=True)

@@ -8,20 +8,17 @@ from dataclasses import replace
 from planner.cluster import Cluster
 from planner.disruption.budgets import Allowances, allowances
 from planner.replay import Step, Verification, check_final, check_steps
-from planner.scheduler.plugins.inter_pod_affinity import InterPodAffinity
-from planner.scheduler.plugins.pod_topology_spread import PodTopologySpread
+from planner.rules import RELAXABLE_PLUGINS
 from planner.scheduler.profile import Profile
 from planner.sequences.decide import decide
 from planner.sequences.decision import Decision
 from planner.sequences.hops import with_hops
 from planner.sequences.outcome import PlanOutcome
 from planner.sequences.waves import Waves, guess_waves, plan_waves
-from planner.solver.options import SchedulerArgs, SolveOptions
-from planner.solver.problem import Problem, build_problem
-from planner.solver.search import Report, silent
+from planner.solver.problem.options import SchedulerArgs, SolveOptions
+from planner.solver.problem.problem import Problem, build_problem
+from planner.solver.progress import Report, silent
 
-RELAXED = frozenset({PodTopologySpread.name, InterPodAffinity.name})
-"""The filters that `--relax` does without."""
 HINT_LIMIT = 2_000
 """Pods times nodes up to which it is tried what --rebalance would reach, for a hint."""
 CHECKED_TWICE = 1_000
@@ -88,7 +85,7 @@ def _check_weight(outcome: PlanOutcome) -> None:
 
 def relaxed(profile: Profile) -> Profile:
     """The profile without the rules that `--relax` may break."""
-    kept = tuple(plugin for plugin in profile.filters if plugin.name not in RELAXED)
+    kept = tuple(plugin for plugin in profile.filters if plugin.name not in RELAXABLE_PLUGINS)
     return replace(profile, filters=kept)
 
 

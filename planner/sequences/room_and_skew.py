@@ -19,7 +19,7 @@ from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.plugins.node_resources_fit import NodeResourcesFit
 from planner.scheduler.profile import Profile
 from planner.sequences.group_dependencies import GroupDependencies
-from planner.solver.problem import Cell, Problem
+from planner.solver.problem.problem import Cell, Problem
 
 Domains = tuple[int, ...]
 """A node's domain in each spread constraint of a group: equal ones are alike to the group."""
@@ -48,7 +48,7 @@ class DomainCounter:
         self.scope = scope
         self.counts: list[int] = domain_counts(pods, spread).tolist()
         self._max_skew = constraint.max_skew
-        self._short = len(scope.eligible) < (constraint.min_domains or 1)
+        self._short = spread.too_few_domains
         self._how_many = Counter([self.counts[domain] for domain in scope.eligible])
         self._minimum = min(self._how_many, default=0)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.cluster import PENDING, Cluster
-from planner.cluster.counted_key import counted_key
+from planner.cluster.spread import counted_key
 from planner.cluster.topology import IntArray
 from planner.replay.trial import Manner, Trial, WavePlan
 from planner.sequences.outcome import PlanOutcome
@@ -32,6 +32,8 @@ class ReplayedSeeds:
 
     seeds: int
     agrees: int
+    preempted: frozenset[int] = frozenset()
+    """Pods that replacements without a node drove off in some seed."""
 
 
 def scheduler_replay(outcome: PlanOutcome) -> ReplayedSeeds | None:
@@ -46,11 +48,13 @@ def scheduler_replay(outcome: PlanOutcome) -> ReplayedSeeds | None:
     trial = Trial(outcome.before, outcome.profile, outcome.allowances, pods)
     planned = _counts(outcome.before, outcome.after.node_of)
     agrees = 0
+    preempted: set[int] = set()
     for seed in range(seeds):
         manner = Manner(seed, terminating=seed % 2 == 1)
         run = trial.run(waves, manner, unlimited=True)
         agrees += bool((_counts(outcome.before, run.node_of) == planned).all())
-    return ReplayedSeeds(seeds, agrees)
+        preempted.update(run.preempted)
+    return ReplayedSeeds(seeds, agrees, frozenset(preempted))
 
 
 def _affordable(outcome: PlanOutcome, evictions: int) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.solver.problem import Problem
-from planner.solver.solution import Solution
+from planner.solver.problem.problem import Problem
+from planner.solver.problem.solution import Solution
 
 PLACED = "placed"
 

@@ -17,13 +17,11 @@ from planner.cluster.node_rules import NodeRules
 from planner.cluster.spread import SpreadConstraint, counted_pods, excess
 from planner.cluster.topology import IntArray, Topology
 from planner.replay.violations import CORDON_TOLERATED
-from planner.scheduler.plugins.inter_pod_affinity import InterPodAffinity
-from planner.scheduler.plugins.node_affinity import NodeAffinity
-from planner.scheduler.plugins.pod_topology_spread import PodTopologySpread
-from planner.scheduler.plugins.taint_toleration import TaintToleration
+from planner.rules import breakable_rules
 from planner.scheduler.profile import Profile
 from planner.sequences.group_dependencies import GroupDependencies
-from planner.solver.problem import Problem
+from planner.solver.problem.problem import Problem
+from planner_models.diagnosis import RuleKind
 
 Table = IntArray
 """`table[g, n]`: pods of the g-th group that takes part, on node n."""
@@ -165,14 +163,14 @@ class _NodeRules:
     """Pods of a group on nodes that its rules about nodes don't admit; once per kind of rule."""
 
     def __init__(
-        self, everyone: _Everyone, group: PodGroup, rules: NodeRules, enforced: set[str]
+        self, everyone: _Everyone, group: PodGroup, rules: NodeRules, enforced: frozenset[RuleKind]
     ) -> None:
         self.groups = frozenset((group.index,))
         self._pods = everyone.of(group.index)
         self._weights = np.zeros(len(self._pods.staying), np.int64)
-        if NodeAffinity.name in enforced:
+        if "nodeAffinity" in enforced:
             self._weights += ~rules.affinity(group.spec)
-        if TaintToleration.name in enforced:
+        if "taints" in enforced:
             self._weights += ~rules.taints((*group.spec.tolerations, CORDON_TOLERATED))
 
     @property
@@ -188,13 +186,13 @@ def _rules(
     everyone: _Everyone, profile: Profile, dependencies: GroupDependencies
 ) -> Iterator[_Rule]:
     """The rules that look at a group that takes part."""
-    enforced = {plugin.name for plugin in profile.filters}
+    enforced = breakable_rules(plugin.name for plugin in profile.filters)
     groups, chosen = everyone.problem.cluster.groups, everyone.position.keys()
-    if PodTopologySpread.name in enforced:
+    if "topologySpread" in enforced:
         for spread in everyone.problem.spreads:
             if not chosen.isdisjoint(spread.matching.tolist()):
                 yield _Spread(everyone, spread)
-    if InterPodAffinity.name in enforced:
+    if "podAntiAffinity" in enforced:
         for carrier, terms in dependencies.rivals.items():
             if not chosen.isdisjoint((carrier, *chain.from_iterable(terms))):
                 yield _AntiAffinity(everyone, groups[carrier], terms)

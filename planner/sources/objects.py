@@ -49,11 +49,22 @@ class _WorkloadSpec(msgspec.Struct, rename="camel", omit_defaults=True, gc=False
     completions: Raw = _UNSET
     suspend: Raw = _UNSET
     completion_mode: Raw = _UNSET
+    paused: Raw = _UNSET
+    pod_management_policy: Raw = _UNSET
+    update_strategy: Raw = _UNSET
+    backoff_limit: Raw = _UNSET
+    backoff_limit_per_index: Raw = _UNSET
+    pod_failure_policy: Raw = _UNSET
+    managed_by: Raw = _UNSET
     template: TemplateText | None = None
 
 
-class _WorkloadStatus(msgspec.Struct, omit_defaults=True, gc=False):
+class _WorkloadStatus(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
     succeeded: Raw = _UNSET
+    failed: Raw = _UNSET
+    current_revision: Raw = _UNSET
+    update_revision: Raw = _UNSET
+    current_replicas: Raw = _UNSET
     conditions: Raw = _UNSET
 
 

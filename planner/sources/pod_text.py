@@ -31,6 +31,7 @@ class Annotations(
         "request_evict_only": "descheduler.alpha.kubernetes.io/request-evict-only",
         "safe_to_evict": "cluster-autoscaler.kubernetes.io/safe-to-evict",
         "safe_to_evict_local": "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes",
+        "do_not_disrupt": "karpenter.sh/do-not-disrupt",
     },
     gc=False,
 ):
@@ -43,6 +44,7 @@ class Annotations(
     request_evict_only: str | None = None
     safe_to_evict: str | None = None
     safe_to_evict_local: str | None = None
+    do_not_disrupt: str | None = None
 
 
 class MetadataText(msgspec.Struct, rename="camel", gc=False):

@@ -133,7 +133,7 @@ class _Synthesis:
         for controller in _living(wanted.replication_controllers):
             self._replicas("ReplicationController", controller, controller.spec.replicas)
         for job in _living(wanted.jobs):
-            self._replicas("Job", job, _job_pods(job))
+            self._replicas("Job", job, job.wanted)
         for stateful_set in _living(wanted.stateful_sets):
             self._stateful(stateful_set)
         for daemon_set in _living(wanted.daemon_sets):
@@ -292,12 +292,3 @@ def _with_hash(deployment: Deployment, replica_set: ReplicaSet) -> ObjectMeta:
     hashed = replica_set.metadata.labels.get(HASH_LABEL)
     labels = {**metadata.labels, HASH_LABEL: hashed} if hashed else metadata.labels
     return metadata.replace(labels=labels)
-
-
-def _job_pods(job: Job) -> int:
-    """How many pods the Job controller keeps running now."""
-    if job.finished or job.spec.suspend:
-        return 0
-    if job.spec.completions is None:
-        return 0 if job.status.succeeded else job.spec.parallelism
-    return max(0, min(job.spec.parallelism, job.spec.completions - job.status.succeeded))

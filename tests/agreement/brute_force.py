@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from planner.cluster import Cluster
-from planner.cluster.movability import immovable
+from planner.disruption.movability import Movability, immovable
 from planner_models.affinity import PodAffinityTerm
 from planner_models.node import UNSCHEDULABLE_TAINT, Node
 from planner_models.pod import DEFAULT_SCHEDULER, Pod
@@ -38,10 +38,11 @@ class World:
     @classmethod
     def of(cls, cluster: Cluster, *, rebalance: bool, preempt: bool = False) -> World:
         start = tuple(max(int(node), NOWHERE) for node in cluster.node_of)
+        movability = Movability(cluster)
         movable = {
             i
-            for i, pod in enumerate(cluster.pods)
-            if rebalance and start[i] >= 0 and immovable(pod) is None
+            for i in range(len(cluster.pods))
+            if rebalance and start[i] >= 0 and movability.why(i) is None
         }
         waiting = {
             i

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from hypothesis import strategies as st
 
 from planner.cluster import Cluster, build_cluster
-from planner.cluster.movability import PREFER_NO_EVICTION
+from planner.disruption.movability import PREFER_NO_EVICTION
 from planner.sources.inventory import Inventory
 from planner_models.meta import OwnerReference
 from planner_models.node import Node

@@ -14,7 +14,7 @@ from itertools import product
 
 from planner.cluster import Cluster
 from planner.cluster.groups import PodGroup
-from planner.solver.problem import Cell, Problem
+from planner.solver.problem.problem import Cell, Problem
 from planner_models.affinity import PodAffinityTerm
 from planner_models.node import UNSCHEDULABLE_TAINT
 from planner_models.pod import PodSpec

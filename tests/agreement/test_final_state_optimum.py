@@ -8,11 +8,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from planner.cluster import Cluster
-from planner.solver import search
-from planner.solver.options import SolveOptions
-from planner.solver.problem import Problem, build_problem
-from planner.solver.search import solve
-from planner.solver.solution import Solution
+from planner.solver import tuning
+from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.problem import Problem, build_problem
+from planner.solver.problem.solution import Solution
+from planner.solver.route import solve_in_full as solve
 from tests.agreement.clusters import clusters, random_cluster
 from tests.agreement.final_states import Value, best, judged
 
@@ -76,7 +76,7 @@ def test_solving_in_part_first_loses_nothing(cluster: Cluster) -> None:
     problem = build_problem(cluster, SolveOptions(rebalance=True))
     assume(size(problem) <= 2000)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "SMALL", -1)
+        patch.setattr(tuning, "SMALL_CELLS", -1)
         assert value(solve(problem)) == best(problem)
 
 

@@ -21,8 +21,8 @@ from planner.sequences.filter_cache import FilterCache
 from planner.sequences.group_dependencies import GroupDependencies
 from planner.sequences.order import NoOrder, Order, find_order
 from planner.sequences.violation_total import ViolationTotal, start_table
-from planner.solver.options import SolveOptions
-from planner.solver.problem import Cell, Problem, build_problem
+from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.problem import Cell, Problem, build_problem
 from tests.agreement import brute_force
 from tests.agreement.brute_force import NOWHERE, Where, World
 from tests.agreement.clusters import clusters, random_cluster

@@ -14,7 +14,7 @@ from benchmarks.case import Case
 from benchmarks.pressure import Instance
 from planner.documents.plan import make_plan
 from planner.scheduler.profile import default_profile
-from planner.solver.options import SolveOptions
+from planner.solver.problem.options import SolveOptions
 from planner_models.plan import Step
 
 

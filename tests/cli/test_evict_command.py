@@ -62,7 +62,27 @@ def test_an_unknown_priority_class_is_refused(capsys: pytest.CaptureFixture[str]
 def test_one_wave_may_be_shown_alone(capsys: pytest.CaptureFixture[str]) -> None:
     _, plan = planned(capsys, *OUTAGE, "--wave", "2")
     assert {each.wave for each in plan.evictions} == {2}
+    assert plan.part is not None
+    assert (plan.part.wave, plan.part.waves, plan.part.evictions) == (2, 4, 12)
+    assert 0 < plan.part.excess_after < plan.part.excess_before < plan.before.excess
     assert app.main(["evict", *OUTAGE, "--wave", "9"]) == 2
+
+
+def test_a_wave_alone_says_that_it_is_a_part(capsys: pytest.CaptureFixture[str]) -> None:
+    app.main(["evict", *OUTAGE, "--wave", "1"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert text.startswith("Wave 1 of 4: evict 7 pods of 12. Over the limit: 27 -> 11 by")
+    assert "No plan needs fewer" not in text
+    app.main(["evict", *OUTAGE, "--wave", "1", "-o", "script"])
+    script = capsys.readouterr().out
+    assert "# planner evict, wave 1 of 4: 7 evictions in 1 wave, over the limit 27 -> 11" in script
+
+
+def test_fewer_evictions_than_needed_repair_a_part(capsys: pytest.CaptureFixture[str]) -> None:
+    app.main(["evict", *OUTAGE, "--max-evictions", "5"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "then repairs part of the spread itself. Over the limit: 27 -> 12." in text
+    assert "No plan of 5 evictions gets further (--max-evictions)." in text
 
 
 def test_a_policy_joins_the_comparison(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

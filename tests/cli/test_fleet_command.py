@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from planner.cli import app
-from planner.fleet.fleet import decide_placements
+from planner.documents.fleet import decide_placements
 from planner_models.fleet_decision import FleetDecision, FleetDecisionList
 from tests.fleet.fleet_objects import (
     DOCUMENTED,
@@ -193,5 +193,5 @@ def test_an_optimum_without_proof_is_exit_code_4(
         optimal = decision.optimal.model_copy(update={"status": "feasible"})
         return (decision.model_copy(update={"optimal": optimal}),)
 
-    monkeypatch.setattr("planner.fleet.fleet.decide_placements", unproven)
+    monkeypatch.setattr("planner.documents.fleet.decide_placements", unproven)
     assert fleet("--example", "fleet-walkthrough")[0] == 4

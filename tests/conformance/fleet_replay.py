@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 
+from planner.documents.fleet import placements, setting_of
+from planner.documents.fleet_decision import fleet_decision
 from planner.fleet.decision import Decision
-from planner.fleet.document import fleet_decision
 from planner.fleet.filters import ALWAYS_UNHEALTHY, NEVER_HEARD
-from planner.fleet.fleet import placements, setting_of
 from planner.fleet.optimum import measure
 from planner.fleet.rounds import Round
 from planner.fleet.schedule import schedule

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import planner
 from benchmarks.evict import random_cluster
 from planner.cluster import GONE, PENDING, Cluster
-from planner.cluster.movability import MovePolicy
 from planner.descheduler.strategies.limits import Limits
 from planner.disruption.budgets import allowances
+from planner.disruption.movability import MovePolicy
 from planner.documents.eviction_plan import make_eviction_plan
 from planner.evictions.protection import Protection
 from planner.evictions.suggest import find_evictions, tried_seeds
@@ -23,7 +23,7 @@ from planner.report.tables import evict_table
 from planner.report.text.blocks import plain_text
 from planner.scheduler.profile import default_profile
 from planner_models.evictions import EvictionPlan
-from tests.objects import HOSTNAME, ZONE, cluster_of, node, owned, pod
+from tests.objects import HOSTNAME, ZONE, cluster_of, node, owned, pod, template, workload
 
 FEW_SEEDS = EvictOptions(seeds=4, time_limit=5.0)
 
@@ -72,6 +72,26 @@ def found(cluster: Cluster, options: EvictOptions = FEW_SEEDS) -> Suggestion:
 def evicted(suggestion: Suggestion) -> list[str]:
     pods = suggestion.aim.real.pods
     return sorted(pods[p].name for wave in suggestion.tried.waves for p in wave.evictions)
+
+
+def test_a_plan_says_that_it_takes_absent_controllers_on_trust() -> None:
+    plan = plan_for(uneven(), FEW_SEEDS)
+    (notice,) = (each for each in plan.notices if each.code == "controllerNotInInput")
+    assert notice.objects == ("rs/web",)
+    spec = {"topologySpreadConstraints": web("w")["spec"]["topologySpreadConstraints"]}
+    owner = workload("ReplicaSet", "web", {"replicas": 4, "template": template(spec=spec)})
+    plan = plan_for(uneven(owner), FEW_SEEDS)
+    assert plan.evictions
+    assert not plan.notices
+
+
+def test_a_budget_is_counted_anew_when_a_waiting_pod_has_found_its_node() -> None:
+    """The dump was taken while w4 waited: nothing was allowed then, one pod is by now."""
+    counted = budget(maxUnavailable=1)
+    counted["status"] = {"disruptionsAllowed": 0, "currentHealthy": 4, "desiredHealthy": 4}
+    suggestion = found(uneven(web("w4"), counted))
+    assert len(evicted(suggestion)) == 1
+    assert suggestion.tried.converges
 
 
 def test_a_zone_that_came_back_needs_12_evictions_in_4_waves_and_they_converge() -> None:

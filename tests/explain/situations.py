@@ -51,7 +51,7 @@ def workload(
 ) -> list[Json]:
     """A Deployment with its ReplicaSet (or another controller) and its pods."""
     places = [*on, *([""] * pending)]
-    body = spec or requests("500m")
+    body = {"containers": [{"name": "main"}], **(spec or requests("500m"))}
     labels = {"app": name}
     template = {"metadata": {"labels": labels}, "spec": body}
     owned = {"selector": {"matchLabels": labels}, "replicas": len(places), "template": template}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from planner.cluster import Cluster
+from planner.explain import competition
 from planner.explain.diagnose import ExplainOptions
-from planner.explain.many import explain_pods
+from planner.explain.several_pods import explain_pods
 from planner.replay.steps import Step
 from planner.replay.verify import check_steps
 from planner.scheduler.profile import default_profile
@@ -38,6 +41,15 @@ def test_one_eviction_lets_both_replicas_run() -> None:
     checked = check_steps(cluster, steps, default_profile())
     assert checked.good
     assert all(checked.after.node_of[cluster.pod_index[t]] >= 0 for t in found.targets)
+
+
+def test_places_that_are_not_proven_to_be_all_are_not_called_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(competition, "most_of", lambda subject, demands: (2, None))
+    found = explained(situations.competing(), "train", "render")
+    assert "2 were found" in found.headline
+    assert "whether more do is not known" in found.narrative[0]
 
 
 def test_two_workloads_that_fit_alone_compete_for_the_last_room() -> None:

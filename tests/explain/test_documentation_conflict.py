@@ -6,7 +6,8 @@ import pytest
 
 import planner
 from planner.examples import example_path
-from planner.explain.diagnose import ExplainOptions, explain_pod
+from planner.explain.diagnose import ExplainOptions
+from planner.explain.several_pods import explain_pods
 from planner.scheduler.profile import default_profile
 from planner_models.diagnosis import Diagnosis, Repair
 from tests.explain.changes import applied, passes
@@ -17,7 +18,9 @@ PATH = str(example_path("docs-conflicting-constraints"))
 @pytest.fixture(scope="module")
 def diagnosis() -> Diagnosis:
     cluster = planner.load(PATH).snapshot
-    return explain_pod(cluster, cluster.pod_index["default/mypod"], default_profile())
+    return explain_pods(
+        cluster, [cluster.pod_index["default/mypod"]], default_profile(), ExplainOptions()
+    )
 
 
 def repairs(diagnosis: Diagnosis, kind: str) -> dict[str, Repair]:
@@ -78,13 +81,13 @@ def test_cheaper_repairs_come_first(diagnosis: Diagnosis) -> None:
 
 
 def test_bare_pods_move_if_the_user_allows_it() -> None:
-    from planner.cluster.movability import MovePolicy
+    from planner.disruption.movability import MovePolicy
     from planner.explain.room.rearrange import Limits
 
     cluster = planner.load(PATH).snapshot
     options = ExplainOptions(Limits(policy=MovePolicy(bare_pods=True)))
     pod = cluster.pod_index["default/mypod"]
-    found = explain_pod(cluster, pod, default_profile(), options)
+    found = explain_pods(cluster, [pod], default_profile(), options)
     assert found.verdict == "stuck"
     assert found.rearrangement is not None
     assert found.rearrangement.evictions == 1

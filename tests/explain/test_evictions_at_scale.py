@@ -6,8 +6,8 @@ from typing import Any
 
 from planner.cluster import Cluster
 from planner.explain.diagnose import ExplainOptions
-from planner.explain.many import explain_pods
 from planner.explain.room.rearrange import Limits
+from planner.explain.several_pods import explain_pods
 from planner.replay.verify import check_steps
 from planner.scheduler.profile import default_profile
 from planner_models.diagnosis import Diagnosis

@@ -20,8 +20,8 @@ from planner.report.tables import explain_table
 from planner.report.text.blocks import plain_text
 from planner.scheduler.profile import default_profile
 from planner.sequences.exhaustive import BestSequence, search
-from planner.solver.options import SolveOptions
-from planner.solver.problem import build_problem
+from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.problem import build_problem
 from planner_models.diagnosis import Change, Diagnosis, Repair, RepairKind
 from tests.agreement.clusters import clusters
 from tests.explain.changes import applied, passes

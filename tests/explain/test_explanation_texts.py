@@ -12,7 +12,7 @@ import planner
 from planner.cluster import Cluster
 from planner.examples import example_path
 from planner.explain.diagnose import ExplainOptions
-from planner.explain.many import explain_pods, explain_workloads
+from planner.explain.several_pods import explain_pods, explain_workloads
 from planner.report.tables import explain_table
 from planner.report.text.blocks import plain_text
 from planner.scheduler.profile import default_profile

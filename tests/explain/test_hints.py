@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from planner.cluster import Cluster
-from planner.explain.diagnose import explain_pod
+from planner.explain.diagnose import ExplainOptions
+from planner.explain.several_pods import explain_pods
 from planner.explain.situation.lookalikes import looks_like
 from planner.scheduler.profile import default_profile
 from planner_models.diagnosis import Diagnosis
@@ -28,7 +29,7 @@ Json = dict[str, Any]
 
 
 def explained(cluster: Cluster) -> Diagnosis:
-    return explain_pod(cluster, int(cluster.pending[0]), default_profile())
+    return explain_pods(cluster, cluster.pending.tolist()[:1], default_profile(), ExplainOptions())
 
 
 def codes(cluster: Cluster) -> list[str]:

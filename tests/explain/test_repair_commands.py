@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from planner.cluster.owners import WorkloadRef
-from planner.explain.diagnose import explain_pod
+from planner.explain.diagnose import ExplainOptions
 from planner.explain.repairs.commands import Op, diff_of, in_order, kubectl, patched, scale_command
+from planner.explain.several_pods import explain_pods
 from planner.scheduler.profile import default_profile
 from planner_models.diagnosis import Repair
 from planner_models.pod import Pod
@@ -206,7 +207,7 @@ SITUATIONS: dict[str, list[Json]] = {
 def repairs_of(objects: list[Json]) -> tuple[str, list[Repair]]:
     cluster = cluster_of(*objects)
     waiting = int(cluster.pending[0])
-    found = explain_pod(cluster, waiting, default_profile())
+    found = explain_pods(cluster, [waiting], default_profile(), ExplainOptions())
     return cluster.pods[waiting].name, [repair for repair in found.repairs if repair.command]
 
 

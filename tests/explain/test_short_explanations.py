@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from planner.documents.plan import make_plan
-from planner.explain.wording.short import ShortExplainer
+from planner.explain.one_sentence import ShortExplainer
 from planner.scheduler.profile import default_profile
-from planner.solver.options import SolveOptions
+from planner.solver.problem.options import SolveOptions
 from tests.objects import HOSTNAME, ZONE, cluster_of, node, owned, pod
 
 LABELS = {"labels": {"app": "web"}, **owned("ReplicaSet", "web")}

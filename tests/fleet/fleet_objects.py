@@ -6,8 +6,8 @@ import base64
 from collections.abc import Iterable
 from typing import Any
 
+from planner.documents.fleet_decision import fleet_decision
 from planner.fleet.decision import decide
-from planner.fleet.document import fleet_decision
 from planner.fleet.policy_snapshot import policy_hash
 from planner.fleet.setting import Setting, make_setting
 from planner_models.fleet import ClusterResourcePlacement, PlacementPolicy

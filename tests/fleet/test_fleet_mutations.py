@@ -6,7 +6,7 @@ import copy
 import json
 import random
 
-from planner.fleet.fleet import decide_placements, placements
+from planner.documents.fleet import decide_placements, placements
 from planner.report.tables import fleet_table
 from planner.report.text.blocks import plain_text
 from planner.sources.errors import SourceError

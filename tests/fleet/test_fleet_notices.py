@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.fleet.fleet import decide_placements, placements
+from planner.documents.fleet import decide_placements, placements
 from planner_models.fleet_decision import FleetDecision
 from tests.fleet.fleet_objects import (
     GPU,

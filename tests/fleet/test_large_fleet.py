@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
+from planner.documents.fleet_decision import fleet_decision
 from planner.fleet.decision import decide
-from planner.fleet.document import fleet_decision
 from planner.fleet.setting import Setting
 from planner_models.fleet_decision import FleetDecision
 from tests.fleet.fleet_objects import affinity, member, pick_n, preferred, setting_of, spread

@@ -8,7 +8,7 @@ from planner.cluster import Cluster
 from planner.documents.plan import make_plan
 from planner.replay.landings import BrokenLanding, broken_landings
 from planner.scheduler.profile import default_profile
-from planner.solver.options import SolveOptions
+from planner.solver.problem.options import SolveOptions
 from planner_models.node import HOSTNAME, ZONE
 from tests.agreement.clusters import random_cluster
 from tests.sequences.few_pods import REQUIRED, apart, cluster, node, pods, spread

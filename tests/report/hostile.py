@@ -11,9 +11,9 @@ from planner.documents.plan import make_plan
 from planner.documents.simulation import simulation_of
 from planner.evictions.suggestion import EvictOptions
 from planner.explain.diagnose import ExplainOptions
-from planner.explain.many import explain_pods
+from planner.explain.several_pods import explain_pods
 from planner.scheduler.profile import default_profile
-from planner.solver.options import SolveOptions
+from planner.solver.problem.options import SolveOptions
 from planner_models.base import Document
 from tests.objects import HOSTNAME, ZONE, Json, cluster_of, node, pod
 

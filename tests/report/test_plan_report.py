@@ -14,7 +14,7 @@ from planner.report.tables import plan_table
 from planner.report.tables.plan_proof import proof
 from planner.report.text.formats import Output
 from planner.scheduler.profile import default_profile
-from planner.solver.options import SolveOptions
+from planner.solver.problem.options import SolveOptions
 from planner_models.documents import json_schema
 from planner_models.plan import Objective, Plan
 from tests.objects import ZONE, cluster_of, node, owned, pod

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from planner.cluster import PENDING, Cluster
 from planner.replay.verify import cordoned_node
-from planner.scheduler.cycle import Evaluation, GroupCycle, Scheduler
+from planner.scheduler.cycle import Evaluation, Scheduler
 from planner.scheduler.framework.facts import facts_of
 from planner.scheduler.framework.state import SchedulingState
+from planner.scheduler.group_cycle import GroupCycle
 from planner.scheduler.profile import default_profile
 from tests.objects import cluster_of, node, pod
 

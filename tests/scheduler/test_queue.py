@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner.rules import HELPED_BY, NODE_CHANGED, Event
 from planner.scheduler.plugins.priority_sort import sort_key
-from planner.scheduler.queue import SchedulingQueue
-from planner.scheduler.requeueing import HELPED_BY, NODE_CHANGED, Event, could_help
+from planner.scheduler.queue import SchedulingQueue, could_help
 from planner_models.pod import Pod, PodSpec, SchedulingGate
 from planner_models.taints import Toleration
 
@@ -59,7 +59,6 @@ def test_pods_of_the_same_moment_leave_in_the_order_of_their_coming() -> None:
 def test_an_empty_queue_has_nobody_to_try() -> None:
     queue = SchedulingQueue()
     assert queue.pop(0) is None
-    assert queue.next_pop(0) is None
 
 
 def test_a_gated_pod_keeps_its_arrival_when_its_last_gate_falls() -> None:
@@ -179,14 +178,12 @@ def test_an_error_is_tried_again_after_its_back_off_and_no_sooner() -> None:
     queue = SchedulingQueue()
     refused(queue, pod("a"), 0)
     assert queue.pop(1.5) is None
-    assert queue.next_pop(1.5) == 2
     assert pop_all(queue, 2) == ["a"]
 
 
 def test_five_minutes_later_a_refused_pod_is_tried_anyway() -> None:
     queue = SchedulingQueue()
     refused(queue, pod("a"), 10, *FIT)
-    assert queue.next_pop(11) == 330
     assert queue.pop(329) is None
     assert pop_all(queue, 330) == ["a"]
 
@@ -206,7 +203,7 @@ def test_a_pod_that_is_done_is_forgotten() -> None:
     assert queue.pop(0) is not None
     queue.done("default/a")
     queue.event(Event.POD_REMOVED, 1)
-    assert queue.next_pop(1) is None
+    assert queue.pop(1) is None
 
 
 def test_only_a_popped_pod_can_fail() -> None:

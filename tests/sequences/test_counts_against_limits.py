@@ -6,7 +6,7 @@ from typing import Any
 
 from planner.documents.plan import make_plan
 from planner.scheduler.profile import default_profile
-from planner.solver.options import SolveOptions
+from planner.solver.problem.options import SolveOptions
 from planner_models.plan import WorkloadChange
 from tests.objects import ZONE, Json, cluster_of, node, owned, pod
 

@@ -5,8 +5,8 @@ from planner.scheduler.profile import default_profile
 from planner.sequences.exhaustive import search
 from planner.sequences.group_dependencies import GroupDependencies, independent_parts
 from planner.sequences.value import Value
-from planner.solver.options import SolveOptions
-from planner.solver.problem import build_problem
+from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.problem import build_problem
 from planner_models.node import HOSTNAME
 from tests.sequences.few_pods import apart, cluster, node, pods, spread
 

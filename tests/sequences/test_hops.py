@@ -16,7 +16,7 @@ from planner.sequences.hops import other_orders, waiting_pods, with_hops
 from planner.sequences.order import Order
 from planner.sequences.plan import plan_outcome
 from planner.sequences.waves import Waves, guess_waves, plan_waves
-from planner.solver.options import SolveOptions
+from planner.solver.problem.options import SolveOptions
 from planner_models.node import HOSTNAME
 from tests.sequences.few_pods import cluster, node, pods
 from tests.sequences.test_order_of_steps import order

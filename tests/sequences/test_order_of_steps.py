@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from planner.cluster import Cluster
 from planner.scheduler.profile import default_profile
 from planner.sequences.order import NoOrder, Order, Undecided, find_order
-from planner.solver.options import SolveOptions
-from planner.solver.problem import build_problem
+from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.problem import build_problem
 from planner_models.node import HOSTNAME
 from tests.sequences.few_pods import cluster, node, pods, spread
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 from planner.scheduler.profile import default_profile
 from planner.sequences.candidate import greedy
 from planner.sequences.plan import relaxed
-from planner.solver.options import SolveOptions
-from planner.solver.problem import build_problem
+from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.problem import build_problem
 from tests.sequences.few_pods import cluster, node, pods, spread
 
 PROFILE = default_profile()

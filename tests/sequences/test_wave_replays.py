@@ -12,7 +12,7 @@ from planner.disruption.budgets import Allowance
 from planner.scheduler.profile import default_profile
 from planner.sequences.outcome import PlanOutcome
 from planner.sequences.plan import plan_outcome
-from planner.solver.options import SolveOptions
+from planner.solver.problem.options import SolveOptions
 
 
 @given(number=st.integers(0, 5_000))

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from planner.cluster import Cluster, build_cluster
-from planner.solver.options import SolveOptions
-from planner.solver.problem import Problem, build_problem
-from planner.solver.search import solve
-from planner.solver.solution import Solution
+from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.problem import Problem, build_problem
+from planner.solver.problem.solution import Solution
+from planner.solver.route import solve_in_full as solve
 from planner.sources.inventory import Inventory
 from planner_models.meta import OwnerReference
 from planner_models.node import Node

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.cluster.topology import IntArray
-from planner.solver.scale.bundles import UNIT, Offer, bundles
-from planner.solver.scale.fronts import fronts_of
-from planner.solver.scale.room import UNITS, Pairs, Room
+from planner.solver import tuning
+from planner.solver.large.bundles import UNIT, Offer, bundles
+from planner.solver.large.node_states import Pairs, Room
+from planner.solver.large.room_by_evictions import fronts_of
 
 Amount = tuple[int, int]
 amount = st.tuples(st.integers(0, 12), st.integers(0, 12))
@@ -23,7 +24,7 @@ def room(free: Amount, pods: list[Amount]) -> Room:
         pairs=Pairs({}, [], np.zeros(0, np.bool_)),
         node=np.array([0]),
         free=np.array([free]),
-        unit_pair=np.full((1, UNITS), -1),
+        unit_pair=np.full((1, tuning.UNITS), -1),
         first=np.array([0]),
         fronts=fronts_of(1, np.zeros(len(pods), np.int64), request),
     )

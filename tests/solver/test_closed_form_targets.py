@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.solver.scale.closed_form import IMPOSSIBLE, targets
+from planner.solver.problem.closed_form import IMPOSSIBLE, targets
 
 Counts = tuple[int, ...]
 
@@ -66,3 +66,10 @@ def test_a_zone_that_came_back_empty_is_filled_from_the_others() -> None:
         np.array([1]),
     )
     assert (found.moves.tolist(), found.low.tolist()) == ([4], [4])
+
+
+def test_many_constraints_are_bounded_at_once() -> None:
+    counts = np.array([[6, 6, 0], [2, 2, 2], [9, 0, 0]])
+    none = np.zeros_like(counts)
+    found = targets(counts, none, none, np.zeros(3, int), np.ones(3, int))
+    assert found.moves.tolist() == [4, 0, 6]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-IMPORT = "import sys; from planner.solver.cp_sat import cp_model; "
+IMPORT = "import sys; from planner.solver.model.cp_sat import cp_model; "
 SERIES = "from pandas import Index; x = cp_model.CpModel().new_bool_var_series('x', Index(['b'])); "
 
 

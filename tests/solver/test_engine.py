@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from planner.solver.engine import Goal, optimise
-from planner.solver.model import Model
-from planner.solver.rules import add_rules
+from planner.solver.model.engine import Goal, optimise
+from planner.solver.model.model import Model
+from planner.solver.model.rules import add_rules
 from tests.solver.problems import ABC, problem, workload
 
 

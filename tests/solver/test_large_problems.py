@@ -1,4 +1,4 @@
-"""Options that the way of the large problems does not know: none of them costs what it knows."""
+"""Options that the search for large problems does not know: none costs what it knows."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from planner.documents.plan import make_plan
 from planner.replay.steps import Step
 from planner.scheduler.profile import default_profile
 from planner.sequences.candidate import cut_short
-from planner.solver.large import MOST_CELLS, is_large, solve_large
-from planner.solver.options import SolveOptions
-from planner.solver.problem import build_problem
-from planner.solver.search import cell_count, solve
-from planner.solver.solution import Solution
+from planner.solver import tuning
+from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.problem import build_problem
+from planner.solver.problem.solution import Solution
+from planner.solver.route import solve_in_full as solve
+from planner.solver.route import solve_large, whole_model_fits
 from planner_models.plan import Plan
-from tests.solver.scale_clusters import tight_cluster
+from tests.solver.large_clusters import tight_cluster
 
 RULES = ("placed", "broken", "excess", "moves")
 OPTIONS: tuple[dict[str, Any], ...] = (
@@ -62,7 +63,7 @@ def test_an_option_that_is_not_needed_costs_nothing(options: dict[str, Any]) -> 
     cluster = drifted(50, "scale", 1)
     limits = SolveOptions(rebalance=True, time_limit=3)
     problem = build_problem(cluster, limits)
-    assert is_large(problem)
+    assert problem.cell_count > tuning.SMALL_CELLS
     plain = solve_large(problem)
     asked = solve_large(build_problem(cluster, replace(limits, **options)))
     assert plain.status == "optimal"
@@ -76,7 +77,7 @@ def test_an_option_that_is_not_needed_costs_nothing(options: dict[str, Any]) -> 
 def test_what_was_not_looked_at_is_said() -> None:
     cluster = drifted(150, "zone", 0)
     problem = build_problem(cluster, SolveOptions(rebalance=True, prefer="pack", time_limit=5))
-    assert cell_count(problem) > MOST_CELLS
+    assert not whole_model_fits(problem)
     notes = solve_large(problem).notes
     assert "soft preferences and --prefer pack are not weighed at this size" in notes
 

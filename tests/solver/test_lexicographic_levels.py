@@ -4,18 +4,21 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import planner
-from planner.solver import lexicographic, search
-from planner.solver.engine import Goal, Outcome, optimise
-from planner.solver.model import Model
-from planner.solver.options import SolveOptions
-from planner.solver.problem import build_problem
-from planner.solver.search import Progress, solve
-from planner.solver.solution import BrokenRule
+from planner.solver import tuning
+from planner.solver.exact import lexicographic
+from planner.solver.model.engine import Goal, Outcome, optimise
+from planner.solver.model.model import Model
+from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.problem import build_problem
+from planner.solver.problem.solution import BrokenRule
+from planner.solver.progress import Progress, silent
+from planner.solver.route import solve_in_full as solve
 from planner_models.selectors import LabelSelector
 from tests.solver.problems import (
     ABC,
@@ -184,7 +187,7 @@ def test_active_groups_alone_reach_what_all_groups_reach(monkeypatch: pytest.Mon
     built = planner.load(example="zone-outage").snapshot
     posed = build_problem(built, SolveOptions(rebalance=True))
     whole = solve(posed)
-    monkeypatch.setattr(search, "SMALL", 0)
+    monkeypatch.setattr(tuning, "SMALL_CELLS", 0)
     part = solve(posed)
     assert part.statistics.cells <= whole.statistics.cells
     assert [level.value for level in part.levels[:2]] == [level.value for level in whole.levels[:2]]
@@ -193,12 +196,11 @@ def test_active_groups_alone_reach_what_all_groups_reach(monkeypatch: pytest.Mon
 
 
 def test_groups_in_the_way_get_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "SMALL", 0)
+    monkeypatch.setattr(tuning, "SMALL_CELLS", 0)
     nodes = [node("n1", "a", cpu="2"), node("n2", "a", cpu="1")]
     low = workload("low", "n1", constraints=(spread(app="low"),))
     found = solved(nodes, low, workload("big", "", cpu="2"), rebalance=True)
     assert (values(found)["placed 0"], values(found)["moves"]) == (1, 1)
-    assert found.statistics.widened
     assert found.status == "optimal"
 
 
@@ -301,3 +303,21 @@ def test_a_state_to_begin_with_is_not_lost_to_one_that_is_no_better_in_the_first
     monkeypatch.setattr(lexicographic, "optimise", once)
     found = solve(question, start=start)
     assert (values(found)["placed 10"], values(found)["placed 0"]) == (1, 4)
+
+
+def test_a_search_that_ends_early_never_places_fewer_pods_than_it_began_with(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    question = problem([node("n1", cpu="3")], workload("web", "", ""), workload("api", "", ""))
+    (web, api) = question.groups
+
+    def worse(model: Model, goal: Goal, **given: Any) -> Outcome:
+        if given.get("fix_hint"):
+            return optimise(model, goal, **given)
+        found = optimise(model, Goal(goal.expression, maximise=False), **given)
+        return replace(found, bound=4, complete=False)
+
+    monkeypatch.setattr(lexicographic, "optimise", worse)
+    search = lexicographic.Search(question, (), silent, 60.0)
+    search.judge_rules({(web, 0): 2, (api, 0): 1})
+    assert search.levels[0].value == 3

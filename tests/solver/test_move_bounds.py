@@ -1,49 +1,7 @@
 from __future__ import annotations
 
-from itertools import product
-
-import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
-
-from planner.solver.bounds import fewest_moves, move_bounds, placeable, total_bound
+from planner.solver.problem.moves import move_bounds, placeable, total_bound
 from tests.solver.problems import ABC, node, problem, spread, workload
-
-
-def by_trying(counts: tuple[int, ...], pending: int, skew: int, forced: tuple[int, ...]) -> int:
-    """The fewest departures over all final counts without excess."""
-    total = sum(counts) + pending
-    best = 10**6
-    for final in product(range(total + 1), repeat=len(counts)):
-        if sum(final) != total or max(final) - min(final) > skew:
-            continue
-        leave = [max(e, c - f) for c, f, e in zip(counts, final, forced, strict=True)]
-        arrive = [f - c + gone for c, f, gone in zip(counts, final, leave, strict=True)]
-        if sum(arrive) == pending + sum(leave):
-            best = min(best, sum(leave))
-    return best
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2)), min_size=1, max_size=3),
-    st.integers(0, 4),
-    st.integers(1, 3),
-)
-def test_the_closed_form_is_what_trying_everything_finds(
-    domains: list[tuple[int, int]], pending: int, skew: int
-) -> None:
-    counts = tuple(count for count, _ in domains)
-    forced = tuple(min(count, leaving) for count, leaving in domains)
-    found = fewest_moves(
-        np.array([counts]), np.array([pending]), np.array([skew]), np.array([forced])
-    )
-    assert found.tolist() == [by_trying(counts, pending, skew, forced)]
-
-
-def test_many_constraints_are_bounded_at_once() -> None:
-    counts = np.array([[6, 6, 0], [2, 2, 2], [9, 0, 0]])
-    found = fewest_moves(counts, np.zeros(3, int), np.ones(3, int), np.zeros_like(counts))
-    assert found.tolist() == [4, 0, 6]
 
 
 def test_bounds_of_different_workloads_add_up() -> None:

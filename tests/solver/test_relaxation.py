@@ -8,21 +8,22 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ortools.math_opt.python import mathopt  # type: ignore[import-untyped]  # ships no types
 
 from benchmarks.drift import drifted
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
-from planner.solver.engine import Outcome
-from planner.solver.scale import certify
-from planner.solver.scale.certify import certify_moves
-from planner.solver.scale.construct import Score, construct, score
-from planner.solver.scale.incumbent import Clock, Incumbent
-from planner.solver.scale.kernel import Kernel
-from planner.solver.scale.program import Matrix, Program
-from planner.solver.scale.relaxation import UNIT, Relaxation
-from planner.solver.scale.work import Work, start
-from planner.solver.search import solve
-from tests.solver.scale_clusters import rebalancing, tight_cluster
+from planner.solver.large import certify
+from planner.solver.large.certify import certify_moves
+from planner.solver.large.construct import Score, construct, score
+from planner.solver.large.incumbent import Clock, Incumbent
+from planner.solver.large.integer_program import Matrix, Program
+from planner.solver.large.kernel_search import Kernel
+from planner.solver.large.relaxation import UNIT, Relaxation
+from planner.solver.large.state import State, start
+from planner.solver.model.engine import Outcome
+from planner.solver.route import solve_in_full as solve
+from tests.solver.large_clusters import at_scale, rebalancing, tight_cluster
 
 
 @st.composite
@@ -74,14 +75,14 @@ def test_the_bound_does_not_depend_on_the_quality_of_the_duals() -> None:
     assert relaxation.bound / UNIT == pytest.approx(2.1)
 
 
-def incumbent(fresh: Work) -> Incumbent:
-    work = construct(fresh)
-    found = score(work)
+def incumbent(fresh: State) -> Incumbent:
+    state = construct(fresh)
+    found = score(state)
     least = Score(0, tuple(0 for _ in found.unplaced), 0, 0)
-    return Incumbent(work, found, least, Clock(20.0), lambda *_: None)
+    return Incumbent(state, found, least, Clock(20.0), lambda *_: None)
 
 
-def everywhere(fresh: Work) -> BoolArray:
+def everywhere(fresh: State) -> BoolArray:
     return np.ones(len(fresh.free), np.bool_)
 
 
@@ -131,3 +132,17 @@ def test_where_room_is_short_rounding_sees_what_fractions_do_not() -> None:
     kernel = Kernel.of(fresh, best, everywhere(fresh))
     assert kernel is not None
     assert best.certain.moves == 6
+
+
+def test_a_linear_program_that_glop_gives_up_on_claims_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def abnormal(*_: object, **__: object) -> None:
+        raise AttributeError("'StatusNotOk' object has no attribute 'canonical_code'")
+
+    monkeypatch.setattr(mathopt.IncrementalSolver, "solve", abnormal)
+    found = at_scale(rebalancing(tight_cluster(35)))
+    moves = found.level("moves")
+    assert moves is not None
+    assert moves.bound < moves.value
+    assert found.status == "feasible"

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from planner.solver.options import SolveOptions
-from planner.solver.problem import build_problem
-from planner.solver.search import solve
+from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.problem import build_problem
+from planner.solver.route import solve_in_full as solve
 from planner_models.volume import (
     BIND_COMPLETED,
     CSINode,

@@ -1,17 +1,16 @@
-"""More pods than room, on the way of the large problems."""
+"""More pods than room, in large problems."""
 
 from __future__ import annotations
 
 import pytest
 
 from benchmarks.final_state import judge, placement_of
-from planner.solver.options import SolveOptions
-from planner.solver.packing.ceilings import ceilings
-from planner.solver.problem import build_problem
-from planner.solver.scale.pipeline import solve_at_scale
-from planner.solver.search import solve
+from planner.solver.packing.room_bounds import ceilings
+from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.problem import build_problem
+from planner.solver.route import solve_in_full as solve
+from tests.solver.large_clusters import at_scale, limited, tight_cluster
 from tests.solver.problems import node, problem, values, workload
-from tests.solver.scale_clusters import limited, tight_cluster
 
 
 def test_the_lightest_pods_are_the_most_that_can_be_placed() -> None:
@@ -21,7 +20,7 @@ def test_the_lightest_pods_are_the_most_that_can_be_placed() -> None:
         workload("small", *[""] * 8, cpu="1"),
         rebalance=True,
     )
-    assert values(solve_at_scale(crowd))["placed 0"] == 8
+    assert values(at_scale(crowd))["placed 0"] == 8
 
 
 def test_a_high_priority_gets_its_hole_before_low_ones_take_the_room() -> None:
@@ -33,14 +32,14 @@ def test_a_high_priority_gets_its_hole_before_low_ones_take_the_room() -> None:
         rebalance=True,
     )
     expected = {"placed 1000": 1, "placed 0": 2, "excess": 0, "moves": 1}
-    assert values(solve_at_scale(crowd)) == expected
+    assert values(at_scale(crowd)) == expected
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_crowded_clusters_end_valid_and_below_what_room_allows(seed: int) -> None:
     cluster = tight_cluster(seed, nodes=5, workloads=14)
     crowd = limited(cluster, 3.0)
-    found = solve_at_scale(crowd)
+    found = at_scale(crowd)
     verdict = judge(cluster, placement_of(cluster, found.counts, crowd.movable, crowd.waiting))
     assert verdict.problems == ()
     most = ceilings(crowd)

@@ -13,11 +13,11 @@ from functools import cached_property
 import numpy as np
 
 from planner.cluster import GONE, Cluster
-from planner.cluster.movability import MIRROR, PREFER_NO_EVICTION
 from planner.cluster.topology import IntArray
 from planner.descheduler.strategies.framework import View
 from planner.descheduler.strategies.node_fit import NodeFit
 from planner.descheduler.strategies.selector_text import parse_selector, selects
+from planner.disruption.movability import MIRROR, PREFER_NO_EVICTION
 from planner_models.descheduler_evictor import SYSTEM_CRITICAL_PRIORITY, DefaultEvictorArgs
 from planner_models.pod import Pod
 from planner_models.selectors import LabelSelector, selector_matches

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from planner.cluster.movability import PREFER_NO_EVICTION
 from planner.descheduler.strategies.go_sort import go_sorted
+from planner.disruption.movability import PREFER_NO_EVICTION
 from planner_models.pod import Pod, PodSpec
 from planner_models.pod_status import QosClass
 from planner_models.resources import CPU, MEMORY

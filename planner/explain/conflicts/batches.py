@@ -12,17 +12,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from planner.cluster import Cluster
 from planner.explain.conflicts.conflict import minimal_hitting_sets
-from planner.explain.conflicts.cores import Cores
 from planner.explain.conflicts.facts import Demands, Fact, facts_of
 from planner.explain.conflicts.reduced import reduced
 from planner.explain.conflicts.relaxed import relaxed
-from planner.explain.situation.queue_order import place_in_turn
 from planner.explain.situation.subject import Subject, subject_of
+from planner.explain.situation.trial_state import place_in_turn
 from planner.scheduler.profile import Profile
 from planner_models.diagnosis import Conflict
+
+if TYPE_CHECKING:  # the solver is imported when it is asked
+    from planner.explain.conflicts.cores import Cores
 
 QUESTIONS = 80
 """Sets of facts that are judged before the search for further conflicts ends."""
@@ -110,6 +113,8 @@ class _Search:
 
     @cached_property
     def _cores(self) -> Cores:
+        from planner.explain.conflicts.cores import Cores
+
         return Cores(self.subject.cluster, self.demands, self.facts)
 
     def facts_in(self, mask: int) -> tuple[Fact, ...]:
@@ -159,28 +164,30 @@ def _fits(
     value, bound = most_that_fit(cluster, subject.profile, pods)
     if value == len(pods):
         return True
-    return False if bound < len(pods) else None
+    return False if bound is not None and bound < len(pods) else None
 
 
-def most_of(subject: Subject, demands: Demands) -> tuple[int, int]:
+def most_of(subject: Subject, demands: Demands) -> tuple[int, int | None]:
     """How many of the demanded pods find a node while running pods stay, and a bound on it."""
     pods = [pod for each in demands.values() for pod in each]
     return most_that_fit(reduced(subject, demands), subject.profile, pods)
 
 
-def most_that_fit(cluster: Cluster, profile: Profile, pods: Sequence[int]) -> tuple[int, int]:
+def most_that_fit(
+    cluster: Cluster, profile: Profile, pods: Sequence[int]
+) -> tuple[int, int | None]:
     """How many of the pods that wait a sequence of placements was found for, and a bound on it."""
     turn = place_in_turn(subject_of(cluster, profile, pods[0]), pods)
     if not turn.left:
         return len(pods), len(pods)
+    from planner.explain.room.by_solver import placed
     from planner.sequences.decide import decide
-    from planner.solver.options import SolveOptions
-    from planner.solver.problem import build_problem
-    from planner.solver.search import silent
+    from planner.solver.problem.options import SolveOptions
+    from planner.solver.problem.problem import build_problem
+    from planner.solver.progress import silent
 
     others = frozenset(cluster.pending.tolist()) - frozenset(pods)
     alone = cluster.without(others) if others else cluster
-    found = decide(build_problem(alone, SolveOptions(time_limit=SECONDS)), profile, silent)
-    placed = [each for each in found.objectives if each.name.startswith("placed")]
-    value = max(sum(each.value for each in placed), len(turn.placed))
-    return value, sum(each.bound for each in placed)
+    problem = build_problem(alone, SolveOptions(time_limit=SECONDS))
+    value, bound = placed(problem, decide(problem, profile, silent).objectives)
+    return max(value, len(turn.placed)), bound

@@ -7,19 +7,22 @@ decide which domains take part. A conflict is called minimal only if it is one i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from planner.explain.conflicts.only import Kept, spec_with_only, tolerating_all
 from planner.explain.rules import rules_of
-from planner.explain.rules.inter_pod_affinity import AntiAffinityRule
-from planner.explain.rules.pod_topology_spread import SpreadRule
 from planner.explain.rules.rule import Rule
 from planner.explain.situation.subject import Subject
+from planner_models.affinity import Affinity, NodeAffinity, PodAffinity
 from planner_models.diagnosis import RuleKind
+from planner_models.node import UNSCHEDULABLE_TAINT
+from planner_models.pod import PodSpec
+from planner_models.taints import Taint, Toleration
 
+RulePart = tuple[RuleKind, int]
+"""A kind of rule, and which spread constraint or anti-affinity term it is."""
 _NOT_IN_SPEC: frozenset[RuleKind] = frozenset(
     ("capacity", "unschedulable", "podAntiAffinityOfOthers", "nodeName", "ports", "volumes")
 )
@@ -50,7 +53,7 @@ def shrunk(subject: Subject, rules: Sequence[Rule]) -> tuple[Rule, ...] | None:
 
 def _leaves_none(subject: Subject, kept: Collection[Rule]) -> bool:
     kinds = {rule.kind for rule in kept}
-    refused = np.zeros(subject.places.total, np.bool_)
+    refused = np.zeros(subject.nodes.total, np.bool_)
     for rule in rules_of(_with_only(subject, kept)):
         if rule.kind not in _NOT_IN_SPEC or rule.kind in kinds:
             refused |= rule.blocked
@@ -59,12 +62,35 @@ def _leaves_none(subject: Subject, kept: Collection[Rule]) -> bool:
 
 def _with_only(subject: Subject, kept: Collection[Rule]) -> Subject:
     """The pod with these rules of its own and no others."""
-    rules = Kept(
-        kinds=frozenset(rule.kind for rule in kept),
-        spreads=frozenset(rule.index for rule in kept if isinstance(rule, SpreadRule)),
-        apart=frozenset(rule.index for rule in kept if isinstance(rule, AntiAffinityRule)),
-    )
-    spec = spec_with_only(subject.group.spec, rules, tolerating_all(subject.state.taint_sets[0]))
+    parts = {rule.part for rule in kept}
+    spec = spec_with_only(subject.group.spec, parts, tolerating_all(subject.state.taint_sets[0]))
     other = replace(subject)
     other.__dict__["group"] = replace(subject.group, spec=spec)
     return other
+
+
+def spec_with_only(
+    spec: PodSpec, kept: Collection[RulePart], tolerations: Sequence[Toleration]
+) -> PodSpec:
+    """The spec without the other rules; `tolerations` answer to every taint there is."""
+    kinds = {kind for kind, _ in kept}
+    affinity, by_node = spec.affinity, "nodeAffinity" in kinds
+    spreads = enumerate(spec.topology_spread_constraints)
+    terms = enumerate(affinity.pod_anti_affinity.required)
+    apart = tuple(term for i, term in terms if ("podAntiAffinity", i) in kept)
+    return spec.replace(
+        topology_spread_constraints=tuple(c for i, c in spreads if ("topologySpread", i) in kept),
+        affinity=Affinity(
+            node_affinity=affinity.node_affinity if by_node else NodeAffinity(),
+            pod_affinity=affinity.pod_affinity if "podAffinity" in kinds else PodAffinity(),
+            pod_anti_affinity=PodAffinity(required=apart),
+        ),
+        node_selector=spec.node_selector if by_node else {},
+        tolerations=spec.tolerations if "taints" in kinds else (*spec.tolerations, *tolerations),
+    )
+
+
+def tolerating_all(taint_sets: Iterable[Sequence[Taint]]) -> list[Toleration]:
+    """Answers to every taint but the cordon's, which is a rule of its own."""
+    keys = {taint.key for taints in taint_sets for taint in taints} - {UNSCHEDULABLE_TAINT}
+    return [Toleration(key=key, operator="Exists") for key in sorted(keys)]

@@ -15,12 +15,12 @@ import numpy as np
 
 from planner.cluster import GONE, Cluster
 from planner.explain.conflicts.facts import Demands, Fact
-from planner.solver.cp_sat import cp_model
-from planner.solver.linear import Linear
-from planner.solver.model import Model
-from planner.solver.options import SolveOptions
-from planner.solver.problem import build_problem
-from planner.solver.rules import add_rules
+from planner.solver.model.cp_sat import cp_model
+from planner.solver.model.linear import Linear
+from planner.solver.model.model import Model, RuleName
+from planner.solver.model.rules import add_rules
+from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.problem import build_problem
 
 WORK = 1.0
 """Deterministic time for one question."""
@@ -47,27 +47,31 @@ class Cores:
 
     def _assume_rules(self) -> None:
         """Guards of the solver's own rules; those of nobody's fact always hold."""
-        for name, literal in self._model.guards.items():
-            owners = [fact for fact in self._facts if self._stands_for(name, fact)]
+        for guard, literal in self._model.guards.items():
+            owners = [fact for fact in self._facts if self._stands_for(guard, fact)]
             for fact in owners[:1]:
                 self._literals[fact].append(literal)
             if not owners:
                 self._model.at_least(Linear([literal], [1]), 1)
 
-    def _stands_for(self, guard: str, fact: Fact) -> bool:
-        plugin, *words = guard.split(" ")
-        match plugin:
-            case "NodeResourcesFit":
-                return fact.resource == words[0]
-            case "NodePorts":
+    def _stands_for(self, guard: RuleName, fact: Fact) -> bool:
+        match guard:
+            case ("NodeResourcesFit", resource):
+                return fact.resource == resource
+            case ("NodePorts",):
                 return fact.kind == "ports"
-            case "PodTopologySpread":
-                carriers = self._model.problem.spreads[int(words[0])].carriers
+            case ("PodTopologySpread", int(number)):
+                carriers = self._model.problem.spreads[number].carriers
                 return fact.kind == "topologySpread" and any(
                     c.group in fact.groups and c.index == fact.index for c in carriers
                 )
-            case "InterPodAffinity":
-                return _about_company(words, fact)
+            case ("InterPodAffinity", "near", group):
+                return fact.kind == "podAffinity" and group in fact.groups
+            case ("InterPodAffinity", _, group, _) if fact.kind == "podAntiAffinityOfOthers":
+                return group in fact.groups
+            case ("InterPodAffinity", _, group, index):
+                mine = group in fact.groups and fact.index == index
+                return fact.kind == "podAntiAffinity" and mine
             case _:
                 return fact.kind == "volumes"
 
@@ -101,12 +105,3 @@ class Cores:
         found = set(solver.response_proto.sufficient_assumptions_for_infeasibility)
         named = tuple(fact for fact in kept if found.intersection(self._literals[fact]))
         return named or tuple(kept)
-
-
-def _about_company(words: Sequence[str], fact: Fact) -> bool:
-    group = int(words[1])
-    if words[0] == "near":
-        return fact.kind == "podAffinity" and group in fact.groups
-    if fact.kind == "podAntiAffinityOfOthers":
-        return group in fact.groups
-    return fact.kind == "podAntiAffinity" and group in fact.groups and fact.index == int(words[2])

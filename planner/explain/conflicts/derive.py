@@ -17,7 +17,7 @@ from planner.explain.situation.subject import Subject
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class DerivationStep:
     """A rule met the nodes that were left before it."""
 
     rule: Rule
@@ -35,38 +35,46 @@ class Derivation:
     """The steps of one conflict, in the order in which they are told."""
 
     subject: Subject
-    steps: tuple[Step, ...]
+    steps: tuple[DerivationStep, ...]
 
     @property
-    def narrowing(self) -> tuple[Step, ...]:
+    def rules(self) -> list[Rule]:
+        """Its rules, in that order."""
+        return [step.rule for step in self.steps]
+
+    @property
+    def narrowing(self) -> tuple[DerivationStep, ...]:
         """Rules that pick domains, each told about all nodes."""
-        return tuple(s for s in self.steps if s.rule.stage == NARROWS)
+        return self._of(NARROWS)
 
     @property
-    def filtering(self) -> tuple[Step, ...]:
+    def filtering(self) -> tuple[DerivationStep, ...]:
         """Rules about single nodes, told about what the narrowing left."""
-        return tuple(s for s in self.steps if s.rule.stage == FILTERS)
+        return self._of(FILTERS)
 
     @property
-    def filling(self) -> tuple[Step, ...]:
+    def filling(self) -> tuple[DerivationStep, ...]:
         """Room, told about what is left in the end."""
-        return tuple(s for s in self.steps if s.rule.stage == FILLS)
+        return self._of(FILLS)
 
-    def left_after(self, stage: int) -> BoolArray:
-        """The nodes that the rules up to a stage leave."""
-        left = np.ones(self.subject.places.total, np.bool_)
+    def _of(self, phase: int) -> tuple[DerivationStep, ...]:
+        return tuple(step for step in self.steps if step.rule.phase == phase)
+
+    def left_after(self, phase: int) -> BoolArray:
+        """The nodes that the rules up to a phase leave."""
+        left = np.ones(self.subject.nodes.total, np.bool_)
         for step in self.steps:
-            if step.rule.stage <= stage:
+            if step.rule.phase <= phase:
                 left &= step.rule.allowed
         return left
 
 
 def derive(subject: Subject, conflict: Sequence[Rule]) -> Derivation:
     """Rules in the order narrow, filter, fill; each with the nodes it met and left."""
-    left = np.ones(subject.places.total, np.bool_)
-    steps: list[Step] = []
-    for rule in sorted(conflict, key=lambda rule: rule.stage):
+    left = np.ones(subject.nodes.total, np.bool_)
+    steps: list[DerivationStep] = []
+    for rule in sorted(conflict, key=lambda rule: rule.phase):
         after = left & rule.allowed
-        steps.append(Step(rule, left, after))
+        steps.append(DerivationStep(rule, left, after))
         left = after
     return Derivation(subject, tuple(steps))

@@ -14,20 +14,17 @@ import numpy as np
 from planner.cluster import Cluster
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.owners import WorkloadRef
-from planner.explain.rules.inter_pod_affinity import ANTI_FIELD, NEAR_FIELD, selector_words
+from planner.explain.rules.inter_pod_affinity import (
+    ANTI_FIELD,
+    NEAR_FIELD,
+    selector_words,
+    terms_of_others,
+)
 from planner.explain.rules.pod_topology_spread import matching_groups
 from planner.explain.situation.subject import Subject
-from planner.solver.volume_reach import reach
-from planner.words import (
-    NAMED,
-    amount,
-    conjoined,
-    count_of,
-    resource_word,
-    short_key,
-)
+from planner.solver.problem.volume_reach import reach
+from planner.words import NAMED, amount, amount_of, conjoined, count_of, resource_word, short_key
 from planner_models.diagnosis import ConflictFact, RuleKind
-from planner_models.resources import PODS
 
 Demands = Mapping[WorkloadRef, Sequence[int]]
 """The waiting pods of each workload, in the order in which they are counted."""
@@ -46,8 +43,8 @@ class Fact:
     object: str
     field: str
     text: str
-    changeable: int
     groups: tuple[int, ...] = ()
+    changeable: int = 0
     index: int = 0
     resource: str = ""
     workload: WorkloadRef | None = None
@@ -82,6 +79,11 @@ def facts_of(subject: Subject, demands: Demands) -> tuple[Fact, ...]:
     return tuple(found)
 
 
+def groups_of(cluster: Cluster, demands: Demands) -> list[int]:
+    """The groups of the demanded pods."""
+    return sorted({int(cluster.group_of[pod]) for pods in demands.values() for pod in pods})
+
+
 def _demand(ref: WorkloadRef, pods: Sequence[int], *, several: bool) -> Fact:
     number = len(pods)
     return Fact(
@@ -98,74 +100,55 @@ def _demand(ref: WorkloadRef, pods: Sequence[int], *, several: bool) -> Fact:
 
 def _rules(subject: Subject, ref: WorkloadRef, groups: tuple[int, ...]) -> Iterator[Fact]:
     """What the template of a workload asks for; its groups have the same spec."""
-    cluster = subject.cluster
-    spec = cluster.groups[groups[0]].spec
+    cluster, rules = subject.cluster, subject.state.node_rules
+    spec, key = cluster.groups[groups[0]].spec, ref.key
+    specs = {g: cluster.groups[g].spec for g in groups}
     yield from _spreads(subject, ref, groups)
     if spec.node_selector or spec.affinity.node_affinity.required is not None:
-        shut = {g: ~_admitted(subject, g) for g in groups}
+        shut = {g: ~rules.affinity(each) for g, each in specs.items()}
         text = f"{ref.name} asks for certain nodes."
-        field = "spec.nodeSelector" if spec.node_selector else "spec.affinity.nodeAffinity"
-        yield _static("nodeAffinity", "node affinity", ref, field, text, groups, shut)
-    rules = subject.state.node_rules
-    shut = {g: ~rules.taints(cluster.groups[g].spec.tolerations) for g in groups}
+        where = "spec.nodeSelector" if spec.node_selector else "spec.affinity.nodeAffinity"
+        yield Fact("nodeAffinity", "node affinity", key, where, text, groups, blocked=shut)
+    shut = {g: ~rules.taints(each.tolerations) for g, each in specs.items()}
     if any(mask.any() for mask in shut.values()):
         text = f"{ref.name} does not tolerate every taint."
-        yield _static("taints", "taints", ref, "spec.tolerations", text, groups, shut)
+        yield Fact("taints", "taints", key, "spec.tolerations", text, groups, blocked=shut)
     if spec.host_ports:
         ports = conjoined([str(port) for _, _, port in spec.host_ports])
         text = f"{ref.name} takes host port {ports}, once per node."
-        field = "spec.containers[*].ports[*].hostPort"
-        yield Fact("ports", "host ports", ref.key, field, text, 0, groups)
+        where = "spec.containers[*].ports[*].hostPort"
+        yield Fact("ports", "host ports", key, where, text, groups)
     if any(cluster.groups[g].volumes for g in groups):
         shut = {g: ~reach(cluster, cluster.groups[g]) for g in groups}
         text = f"The volumes of {ref.name} reach some nodes only."
-        yield _static("volumes", "volume", ref, "spec.volumes", text, groups, shut)
+        yield Fact("volumes", "volume", key, "spec.volumes", text, groups, blocked=shut)
     yield from _company(cluster, ref, groups)
-
-
-def _static(
-    kind: RuleKind,
-    name: str,
-    ref: WorkloadRef,
-    field: str,
-    text: str,
-    groups: tuple[int, ...],
-    blocked: Mapping[int, BoolArray],
-) -> Fact:
-    return Fact(kind, name, ref.key, field, text, 0, groups, blocked=blocked)
-
-
-def _admitted(subject: Subject, group: int) -> BoolArray:
-    return subject.state.node_rules.affinity(subject.cluster.groups[group].spec)
 
 
 def _spreads(subject: Subject, ref: WorkloadRef, groups: tuple[int, ...]) -> Iterator[Fact]:
     cluster, state = subject.cluster, subject.state
     constraints = cluster.groups[groups[0]].spec.topology_spread_constraints
+    one = replace(subject, pod=int(np.flatnonzero(cluster.group_of == groups[0])[0]))
     for index, constraint in enumerate(constraints):
         if not constraint.hard:
             continue
         topology = cluster.topology(constraint.topology_key)
-        one = replace(subject, pod=int(np.flatnonzero(cluster.group_of == groups[0])[0]))
         per_node = state.counts_by_node(matching_groups(one, constraint), terminating=False)
-        counts = np.bincount(
-            topology.domain_of[topology.domain_of >= 0],
-            weights=per_node[topology.domain_of >= 0],
-            minlength=len(topology.domains),
-        ).astype(int)
+        labelled = topology.domain_of >= 0
+        counts = np.zeros(len(topology.domains), np.int64)
+        np.add.at(counts, topology.domain_of[labelled], per_node[labelled])
         names = [f"{d} {n}" for d, n in zip(topology.domains, counts.tolist(), strict=True)]
         have = f": {', '.join(names)} now" if len(names) <= NAMED else ""
         key = short_key(constraint.topology_key)
         yield Fact(
-            kind="topologySpread",
-            name=f"{key} spread",
-            object=ref.key,
-            field=f"spec.topologySpreadConstraints[{index}]",
-            text=f"{key} spread of {ref.name} has maxSkew {constraint.max_skew}{have}.",
-            changeable=0,
-            groups=groups,
+            "topologySpread",
+            f"{key} spread",
+            ref.key,
+            f"spec.topologySpreadConstraints[{index}]",
+            f"{key} spread of {ref.name} has maxSkew {constraint.max_skew}{have}.",
+            groups,
             index=index,
-            blocked=dict.fromkeys(groups, topology.domain_of < 0),
+            blocked=dict.fromkeys(groups, ~labelled),
             numbers={"maxSkew": constraint.max_skew},
         )
 
@@ -173,38 +156,21 @@ def _spreads(subject: Subject, ref: WorkloadRef, groups: tuple[int, ...]) -> Ite
 def _company(cluster: Cluster, ref: WorkloadRef, groups: tuple[int, ...]) -> Iterator[Fact]:
     """Whom the pods want near, and each term about whom they keep away from."""
     affinity = cluster.groups[groups[0]].spec.affinity
-    if affinity.pod_affinity.required:
-        wanted = conjoined(
-            [selector_words(t.label_selector) for t in affinity.pod_affinity.required]
-        )
-        keys = [t.topology_key for t in affinity.pod_affinity.required]
+    near = affinity.pod_affinity.required
+    if near:
+        wanted = conjoined([selector_words(term.label_selector) for term in near])
         unlabelled = np.zeros(len(cluster.nodes), np.bool_)
-        for key in keys:
-            unlabelled |= cluster.topology(key).domain_of < 0
-        yield Fact(
-            kind="podAffinity",
-            name="pod affinity",
-            object=ref.key,
-            field=NEAR_FIELD,
-            text=f"{ref.name} wants to be near pods with {wanted}.",
-            changeable=0,
-            groups=groups,
-            blocked=dict.fromkeys(groups, unlabelled),
-        )
+        for term in near:
+            unlabelled |= cluster.topology(term.topology_key).domain_of < 0
+        text = f"{ref.name} wants to be near pods with {wanted}."
+        shut = dict.fromkeys(groups, unlabelled)
+        yield Fact("podAffinity", "pod affinity", ref.key, NEAR_FIELD, text, groups, blocked=shut)
     mine = tuple(g.index for g in cluster.groups if cluster.workloads[g.index] == ref)
     for index, term in enumerate(affinity.pod_anti_affinity.required):
-        key = short_key(term.topology_key)
-        yield Fact(
-            kind="podAntiAffinity",
-            name=f"{key} anti-affinity",
-            object=ref.key,
-            field=f"{ANTI_FIELD}[{index}]",
-            text=f"{ref.name} keeps away from pods with {selector_words(term.label_selector)} in "
-            f"the same {key}.",
-            changeable=0,
-            groups=mine,
-            index=index,
-        )
+        key, whom = short_key(term.topology_key), selector_words(term.label_selector)
+        text = f"{ref.name} keeps away from pods with {whom} in the same {key}."
+        name, where = f"{key} anti-affinity", f"{ANTI_FIELD}[{index}]"
+        yield Fact("podAntiAffinity", name, ref.key, where, text, mine, index=index)
 
 
 def _others(subject: Subject, demands: Demands) -> Iterator[Fact]:
@@ -212,42 +178,32 @@ def _others(subject: Subject, demands: Demands) -> Iterator[Fact]:
     cluster = subject.cluster
     carriers: dict[WorkloadRef, set[int]] = {}
     for pods in demands.values():
-        group = cluster.groups[int(cluster.group_of[pods[0]])]
-        labels = cluster.namespaces.get(group.namespace, {})
-        for carried in subject.state.carried_terms.about(group, labels):
-            ref = cluster.workloads[carried.owner]
-            if carried.apart and carried.weight is None and ref not in demands:
-                carriers.setdefault(ref, set()).add(carried.owner)
-    for ref, groups in sorted(carriers.items()):
-        yield Fact(
-            kind="podAntiAffinityOfOthers",
-            name=f"anti-affinity of {ref.name}",
-            object=ref.key,
-            field=ANTI_FIELD,
-            text=f"{ref.name} keeps these pods away.",
-            changeable=2,
-            groups=tuple(sorted(groups)),
-        )
+        for owner, _ in terms_of_others(replace(subject, pod=pods[0])):
+            ref = cluster.workloads[owner.index]
+            if ref not in demands:
+                carriers.setdefault(ref, set()).add(owner.index)
+    for ref, owners in sorted(carriers.items()):
+        name, text = f"anti-affinity of {ref.name}", f"{ref.name} keeps these pods away."
+        groups = tuple(sorted(owners))
+        yield Fact("podAntiAffinityOfOthers", name, ref.key, ANTI_FIELD, text, groups, 2)
 
 
 def _room(cluster: Cluster, demands: Demands) -> Iterator[Fact]:
     table = cluster.resources
-    groups = sorted({int(cluster.group_of[p]) for pods in demands.values() for p in pods})
+    asked = [pod for pods in demands.values() for pod in pods]
     for column, name in enumerate(table.names):
-        if not table.requests[groups, column].any():
+        wanted = int(table.requests[cluster.group_of[asked], column].sum())
+        if not wanted:
             continue
         free = np.maximum(table.allocatable[:, column] - cluster.used[:, column], 0)
-        wanted = int(
-            sum(table.requests[cluster.group_of[list(p)], column].sum() for p in demands.values())
-        )
         text = (
-            f"The pods need {amount(name, wanted)} {resource_word(name)} in all; "
+            f"The pods need {amount_of(name, wanted)} in all; "
             f"{amount(name, int(free.sum()))} are free, at most {amount(name, int(free.max()))} "
             "on one node."
         )
         yield Fact(
             kind="capacity",
-            name=resource_word(name) if name != PODS else "pod slots",
+            name=resource_word(name),
             object="nodes",
             field=f"status.allocatable[{name}]",
             text=text,
@@ -259,19 +215,17 @@ def _room(cluster: Cluster, demands: Demands) -> Iterator[Fact]:
 
 def _cordons(subject: Subject, demands: Demands) -> Iterator[Fact]:
     cordoned = np.array([node.spec.unschedulable for node in subject.cluster.nodes], np.bool_)
-    if not cordoned.any():
+    names = subject.nodes.names(cordoned)
+    if not names:
         return
-    groups = sorted({int(subject.cluster.group_of[p]) for pods in demands.values() for p in pods})
-    names = [node.name for node in subject.cluster.nodes if node.spec.unschedulable]
-    number = len(names)
+    groups = tuple(groups_of(subject.cluster, demands))
     yield Fact(
-        kind="unschedulable",
-        name="cordon",
-        object="node/" + ", ".join(names[:NAMED]),
-        field="spec.unschedulable",
-        text=f"{count_of(number, 'node')} {'is' if number == 1 else 'are'} cordoned.",
-        changeable=0,
-        groups=tuple(groups),
+        "unschedulable",
+        "cordon",
+        "node/" + ", ".join(names[:NAMED]),
+        "spec.unschedulable",
+        f"{count_of(len(names), 'node')} {'is' if len(names) == 1 else 'are'} cordoned.",
+        groups,
         blocked=dict.fromkeys(groups, cordoned),
-        numbers={"nodes": number},
+        numbers={"nodes": len(names)},
     )

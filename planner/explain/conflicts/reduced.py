@@ -16,7 +16,7 @@ import numpy as np
 from planner.cluster import GONE, Cluster
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.resources import ResourceTable
-from planner.explain.conflicts.facts import Demands
+from planner.explain.conflicts.facts import Demands, groups_of
 from planner.explain.room.trials import topology_keys
 from planner.explain.rules.inter_pod_affinity import matched
 from planner.explain.rules.pod_topology_spread import matching_groups
@@ -31,7 +31,7 @@ def reduced(subject: Subject, demands: Demands) -> Cluster:
     """The cluster with enough nodes of each kind; itself where every node may matter."""
     cluster = subject.cluster
     pods = [pod for each in demands.values() for pod in each]
-    groups = [cluster.groups[g] for g in sorted({int(cluster.group_of[p]) for p in pods})]
+    groups = [cluster.groups[g] for g in groups_of(cluster, demands)]
     if len(cluster.nodes) <= FEW or any(g.volumes or _by_name(g.spec) for g in groups):
         return cluster
     keys = _keys(subject, demands)
@@ -40,7 +40,7 @@ def reduced(subject: Subject, demands: Demands) -> Cluster:
     held = _held(subject, demands)
     seen: Counter[tuple[object, ...]] = Counter()
     kept: list[int] = []
-    labels = [key for key in sorted(keys) if not subject.places.per_node(key)]
+    labels = [key for key in sorted(keys) if not subject.nodes.per_node(key)]
     table, used = cluster.resources.allocatable, subject.state.used
     for index, node in enumerate(cluster.nodes):
         kind = (

@@ -9,10 +9,9 @@ from dataclasses import replace
 from planner.cluster import GONE, Cluster
 from planner.cluster.groups import PodGroup
 from planner.cluster.resources import ResourceTable
-from planner.explain.conflicts.facts import Demands, Fact
-from planner.explain.conflicts.only import Kept, spec_with_only, tolerating_all
+from planner.explain.conflicts.confirm import spec_with_only, tolerating_all
+from planner.explain.conflicts.facts import Demands, Fact, groups_of
 from planner.explain.situation.overlay import sharing, uncordoned
-from planner_models.diagnosis import RuleKind
 from planner_models.node import Node
 from planner_models.pod import PodSpec
 
@@ -43,12 +42,11 @@ def _groups(
 ) -> tuple[PodGroup, ...]:
     tolerations = tolerating_all(node.spec.taints for node in cluster.nodes)
     groups = list(cluster.groups)
-    for index in {int(cluster.group_of[p]) for pods in demands.values() for p in pods}:
+    for index in groups_of(cluster, demands):
         mine = [fact for fact in kept if index in fact.groups]
-        kinds: frozenset[RuleKind] = frozenset(fact.kind for fact in mine)
-        rules = Kept(kinds, _indexes(mine, "topologySpread"), _indexes(mine, "podAntiAffinity"))
+        kinds = {fact.kind for fact in mine}
         group = groups[index]
-        spec = spec_with_only(group.spec, rules, tolerations)
+        spec = spec_with_only(group.spec, {(f.kind, f.index) for f in mine}, tolerations)
         if "ports" not in kinds:
             spec = _without_ports(spec)
         volumes = group.volumes if "volumes" in kinds else ()
@@ -57,10 +55,6 @@ def _groups(
         if groups[index].spec is cluster.groups[index].spec:
             groups[index] = replace(groups[index], spec=_without_terms(groups[index].spec, terms))
     return tuple(groups)
-
-
-def _indexes(facts: Collection[Fact], kind: RuleKind) -> frozenset[int]:
-    return frozenset(fact.index for fact in facts if fact.kind == kind)
 
 
 def _without_ports(spec: PodSpec) -> PodSpec:

@@ -2,73 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from planner.cluster.node_rules import BoolArray
 from planner.explain.repairs import (
     add_node,
-    add_node_affinity,
-    add_toleration,
-    combined,
     delete_pod,
-    drop_host_port,
-    free_capacity,
-    inclusion_policies,
+    inter_pod_affinity,
     label_node,
-    lower_min_domains,
-    lower_request,
-    preemption_policy,
-    raise_max_skew,
-    recreate_volume,
-    relax_affinity,
-    relax_anti_affinity,
+    pod_topology_spread,
     scale,
-    schedule_anyway,
-    uncordon,
 )
+from planner.explain.repairs.changes import changes_for, combined, giving_up
+from planner.explain.repairs.preemption import preempting
 from planner.explain.repairs.proposal import COSTS, MOST_BESIDE, Case, Proposal
-from planner.explain.rules.rule import Rule
 from planner.explain.situation.overlay import feasible
 from planner_models.diagnosis import Change, Repair
 
 __all__ = ["COSTS", "MOST_BESIDE", "Case", "not_listed", "repairs_for"]
 
-PER_RULE: tuple[combined.PerRule, ...] = (
-    raise_max_skew.propose,
-    lower_min_domains.propose,
-    add_toleration.propose,
-    uncordon.propose,
-    free_capacity.propose,
-    lower_request.propose,
-    drop_host_port.propose,
-    recreate_volume.propose,
-)
-"""Changes to one rule, proposed for the nodes that it alone refuses."""
-
 GENERAL = (
-    schedule_anyway.propose,
-    inclusion_policies.propose,
-    add_node_affinity.propose,
-    relax_affinity.propose,
-    relax_anti_affinity.propose,
-    relax_anti_affinity.propose_of_others,
+    pod_topology_spread.inclusion_policies,
+    pod_topology_spread.add_node_affinity,
     label_node.propose,
     delete_pod.propose,
     scale.propose,
     add_node.propose,
 )
-"""Changes that may help by what else depends on them; they are simply tried."""
+"""Changes that belong to no single rule; they are simply tried."""
 
 
 def repairs_for(case: Case) -> tuple[Repair, ...]:
     """Cheapest first; changes that lose data last."""
     found = [repair for p in _singles(case) if (repair := _judged(case, p)) is not None]
-    found += preemption_policy.judged(case)
+    found += preempting(case)
     found += [_repair(case, proposal, None) for proposal in scale.propose_own(case)]
     cheapest = min((r.cost for r in found if _changes_a_field(r)), default=None)
-    for proposal in combined.propose(case, PER_RULE):
+    for proposal in combined(case):
         if cheapest is None or proposal.cost < cheapest:
             repair = _judged(case, proposal)
             found += [repair] if repair is not None else []
@@ -78,7 +50,7 @@ def repairs_for(case: Case) -> tuple[Repair, ...]:
 
 def not_listed(case: Case, *, impossible: bool) -> tuple[str, ...]:
     """Changes that suggest themselves, tried, and why they are no repairs."""
-    found = [*relax_anti_affinity.alone_is_not_enough(case), *label_node.of_no_help(case)]
+    found = [*inter_pod_affinity.alone_is_not_enough(case), *label_node.of_no_help(case)]
     if impossible:
         found += delete_pod.replacement_waits(case)
     return tuple(found)
@@ -94,16 +66,12 @@ def _rank(repair: Repair) -> tuple[object, ...]:
 
 def _singles(case: Case) -> Iterator[Proposal]:
     for rule in case.rules:
-        nodes = case.refused_by((rule,))
+        nodes = case.refused_only_by(rule)
         if nodes.any():
-            yield from _for_rule(case, rule, nodes)
+            yield from changes_for(case, rule, nodes)
+        yield from giving_up(case, rule)
     for propose in GENERAL:
         yield from propose(case)
-
-
-def _for_rule(case: Case, rule: Rule, nodes: BoolArray) -> Iterable[Proposal]:
-    for propose in PER_RULE:
-        yield from propose(case, rule, nodes)
 
 
 def _judged(case: Case, proposal: Proposal) -> Repair | None:
@@ -138,9 +106,9 @@ def _repair(case: Case, proposal: Proposal, passing: BoolArray | None) -> Repair
     then = proposal.then
     names: tuple[str, ...] = ()
     if passing is not None:
-        known = passing[: subject.places.total]
-        names = subject.places.names_at(np.flatnonzero(known))
-        names = names or (add_node.NAME,) * int(passing[subject.places.total :].any())
+        known = passing[: subject.nodes.total]
+        names = subject.nodes.names_at(np.flatnonzero(known))
+        names = names or (add_node.NAME,) * int(passing[subject.nodes.total :].any())
         then = then or _then(case, known)
     changed = proposal.before is not None or proposal.after is not None
     return Repair(
@@ -164,5 +132,5 @@ def _repair(case: Case, proposal: Proposal, passing: BoolArray | None) -> Repair
 
 def _then(case: Case, passing: BoolArray) -> str:
     if int(passing.sum()) == 1 and case.subject.bare:
-        return f"then {case.subject.places.listed(passing)} takes it"
-    return f"then {case.subject.places.listed(passing)}"
+        return f"then {case.subject.nodes.listed(passing)} takes it"
+    return f"then {case.subject.nodes.listed(passing)}"

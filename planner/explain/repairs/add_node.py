@@ -7,12 +7,14 @@ pod needs; what DaemonSets would put on it comes on top.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 
 import numpy as np
 
-from planner.explain.repairs.proposal import Case, Proposal
+from planner.explain.repairs.proposal import Case, Proposal, unit_of
+from planner.explain.room.trials import topology_keys
+from planner.explain.rules.inter_pod_affinity import OthersRule
+from planner.explain.rules.rule import of_type
 from planner.explain.situation.overlay import Overlay, feasible
 from planner.words import amount, conjoined, short_key
 from planner_models.meta import ObjectMeta
@@ -24,30 +26,25 @@ NAME = "new-node"
 NEW_DOMAIN = "planner-new-domain"
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 MOST_PLACES = 40
-_NANO_PER_MILLI = 10**6
 
-
-@dataclass(frozen=True)
-class _Place:
-    """Values of the topology keys; an empty one stands for a domain that does not exist yet."""
-
-    values: tuple[tuple[str, str], ...]
+Place = tuple[tuple[str, str], ...]
+"""Values of the topology keys; an empty one stands for a domain that does not exist yet."""
 
 
 def propose(case: Case) -> Iterator[Proposal]:
     """Every combination of existing domains, and a new one; those that help are united in one."""
     places = _places(case)
     good = [p for p in places if bool(feasible(case.subject, _overlay(case, p))[-1])]
-    existing = [p for p in good if all(value for _, value in p.values)]
+    existing = [p for p in good if all(value for _, value in p)]
     chosen = existing or good
     if not chosen:
         return
-    bad = [p for p in places if p not in good and all(value for _, value in p.values)]
+    bad = [p for p in places if p not in good and all(value for _, value in p)]
     yield _proposal(case, chosen, bad, fresh=not existing, number=1)
 
 
 def _proposal(
-    case: Case, chosen: Sequence[_Place], bad: Sequence[_Place], *, fresh: bool, number: int
+    case: Case, chosen: Sequence[Place], bad: Sequence[Place], *, fresh: bool, number: int
 ) -> Proposal:
     size, where = _size(case), _where(case, chosen)
     nodes = "a node" if number == 1 else f"{number} nodes"
@@ -56,9 +53,9 @@ def _proposal(
     return Proposal(
         kind="addNode",
         object="node",
-        field=conjoined([f"{key}={value or '<new>'}" for key, value in chosen[0].values]),
+        field=conjoined([f"{key}={value or '<new>'}" for key, value in chosen[0]]),
         after={
-            "domains": [dict(p.values) for p in chosen[:10]],
+            "domains": [dict(p) for p in chosen[:10]],
             "labels": dict(_asked_labels(case, chosen[0])),
             "size": dict(_amounts(case)),
         },
@@ -71,34 +68,33 @@ def _proposal(
     )
 
 
-def _names(places: Sequence[_Place]) -> str:
-    return conjoined([" and ".join(value for _, value in p.values) for p in places], "or")
+def _names(places: Sequence[Place]) -> str:
+    return conjoined([" and ".join(value for _, value in p) for p in places], "or")
 
 
-def _where(case: Case, places: Sequence[_Place]) -> str:
+def _where(case: Case, places: Sequence[Place]) -> str:
     """` in zoneB`, ` in a fourth zone`; nothing if the domain does not matter."""
-    keys = [key for key, _ in places[0].values]
+    keys = [key for key, _ in places[0]]
     if not keys:
         return ""
-    if any(not value for _, value in places[0].values):
-        fresh = [key for key, value in places[0].values if not value]
+    if any(not value for _, value in places[0]):
+        fresh = [key for key, value in places[0] if not value]
         numbers = [len(case.subject.cluster.topology(key).domains) for key in fresh]
         words = [
             f"a {_ORDINALS[n] if n < len(_ORDINALS) else 'new'} {short_key(key)}"
             for key, n in zip(fresh, numbers, strict=True)
         ]
         return f" in {conjoined(words)}"
-    names = sorted({" and ".join(value for _, value in p.values) for p in places})
+    names = sorted({" and ".join(value for _, value in p) for p in places})
     return f" in {conjoined(names, 'or')}" if len(names) <= 3 else f" in one of {len(names)} places"
 
 
-def _places(case: Case) -> list[_Place]:
+def _places(case: Case) -> list[Place]:
     """Keys that name the node get a new value; all others each value there is, or a new one."""
-    places = case.subject.places
+    places = case.subject.nodes
     keys = [key for key in _keys(case) if not places.per_node(key)]
     options = [[(key, value) for value in _values(case, key)] for key in keys]
-    found = [_Place(tuple(values)) for values in product(*options)]
-    return found if len(found) <= MOST_PLACES else found[:MOST_PLACES]
+    return list(islice(product(*options), MOST_PLACES))
 
 
 def _values(case: Case, key: str) -> list[str]:
@@ -116,21 +112,13 @@ def _values(case: Case, key: str) -> list[str]:
 
 
 def _keys(case: Case) -> list[str]:
-    """The topology keys of the pod's hard rules."""
-    spec = case.subject.group.spec
-    keys = [c.topology_key for c in spec.topology_spread_constraints if c.hard]
-    keys += [t.topology_key for t in spec.affinity.pod_anti_affinity.required]
-    keys += [t.topology_key for t in spec.affinity.pod_affinity.required]
-    keys += [
-        term.topology_key
-        for rule in case.rules
-        if rule.kind == "podAntiAffinityOfOthers"
-        for term in getattr(rule, "terms", ())
-    ]
-    return list(dict.fromkeys(keys))
+    """The topology keys of the pod's hard rules, and of those against it."""
+    others = (term for rule in of_type(case.rules, OthersRule) for term in rule.terms)
+    own = topology_keys(case.subject.group.spec)
+    return list(dict.fromkeys((*own, *(term.topology_key for term in others))))
 
 
-def _overlay(case: Case, place: _Place, number: int = 1) -> Overlay:
+def _overlay(case: Case, place: Place, number: int = 1) -> Overlay:
     names = [NAME, *(f"{NAME}-{i}" for i in range(2, number + 1))]
     nodes = (
         Node(
@@ -142,18 +130,18 @@ def _overlay(case: Case, place: _Place, number: int = 1) -> Overlay:
     return Overlay(added=tuple(nodes))
 
 
-def _labels(case: Case, place: _Place, name: str) -> dict[str, str]:
+def _labels(case: Case, place: Place, name: str) -> dict[str, str]:
     asked = {k: name if v == NAME else v for k, v in _asked_labels(case, place).items()}
     return {**_usual_labels(case), HOSTNAME: name, **asked}
 
 
-def _asked_labels(case: Case, place: _Place) -> dict[str, str]:
+def _asked_labels(case: Case, place: Place) -> dict[str, str]:
     """Those that the pod's rules look at."""
     labels = dict(case.subject.group.spec.node_selector)
     for key in _keys(case):
-        if case.subject.places.per_node(key):
+        if case.subject.nodes.per_node(key):
             labels[key] = NAME
-    labels.update({key: value or NEW_DOMAIN for key, value in place.values})
+    labels.update({key: value or NEW_DOMAIN for key, value in place})
     return labels
 
 
@@ -171,8 +159,7 @@ def _amounts(case: Case) -> dict[str, str]:
 
 def _allocatable(case: Case) -> dict[str, int]:
     requests = case.subject.group.spec.requests
-    units = {name: n * (_NANO_PER_MILLI if name == CPU else NANO) for name, n in requests.items()}
-    return {**units, PODS: NANO}
+    return {**{name: n * unit_of(name) for name, n in requests.items()}, PODS: NANO}
 
 
 def _size(case: Case) -> str:

@@ -74,25 +74,10 @@ def patched(workload: WorkloadRef, pod: Pod, ops: Iterable[Op]) -> str | None:
 
 def in_order(ops: Iterable[Op]) -> tuple[Op, ...]:
     """What is taken out of a list comes last, from its end on: other positions stay as they are."""
-    found = list(dict.fromkeys(_Hashed(op) for op in ops))
-    removals = [each.op for each in found if each.op.op == "remove"]
-    others = [each.op for each in found if each.op.op != "remove"]
+    unique = {json.dumps(op.document(()), sort_keys=True): op for op in ops}.values()
+    removals = [op for op in unique if op.op == "remove"]
     removals.sort(key=lambda op: [-step if isinstance(step, int) else 0 for step in op.path])
-    return (*others, *removals)
-
-
-class _Hashed:
-    """Operations by their text: values may be lists."""
-
-    def __init__(self, op: Op) -> None:
-        self.op = op
-        self._key = json.dumps(op.document(()), sort_keys=True)
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Hashed) and self._key == other._key
+    return (*(op for op in unique if op.op != "remove"), *removals)
 
 
 def _json(patch: Sequence[JsonValue] | list[dict[str, JsonValue]]) -> str:

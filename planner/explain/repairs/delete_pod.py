@@ -10,19 +10,21 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from planner.cluster.movability import DEFAULT_POLICY, MIRROR, immovable
 from planner.cluster.topology import IntArray
+from planner.disruption.movability import DEFAULT_POLICY, MIRROR, immovable
 from planner.explain.repairs.commands import kubectl
 from planner.explain.repairs.proposal import Case, Proposal
-from planner.explain.rules.inter_pod_affinity import AntiAffinityRule, OthersRule
-from planner.explain.rules.node_resources_fit import CapacityRule
-from planner.explain.rules.pod_topology_spread import SpreadRule
 from planner.explain.situation.overlay import Overlay, feasible
+from planner_models.diagnosis import RuleKind
 
 MOST = 40
 """Pods that are tried."""
 TRIED = 12
 """Replicas that are tried for the remark about their replacement."""
+_HOLDING: tuple[RuleKind, ...] = ("capacity", "ports")
+"""Rules by which a pod closes its own node alone."""
+_COUNTING: tuple[RuleKind, ...] = ("topologySpread", "podAntiAffinity", "podAntiAffinityOfOthers")
+"""Rules by which it closes a domain."""
 
 
 def propose(case: Case) -> Iterator[Proposal]:
@@ -69,8 +71,8 @@ def _owned(case: Case) -> list[int]:
     cluster, state = subject.cluster, subject.state
     held = np.zeros(len(cluster.nodes) + 1, np.bool_)
     for rule in case.rules:
-        if rule.kind in ("capacity", "ports"):
-            held[:-1] |= case.refused_by((rule,))
+        if rule.kind in _HOLDING:
+            held[:-1] |= case.refused_only_by(rule)
     mates = (cluster.group_of == subject.group.index) & (not subject.bare)
     chosen = (mates | held[state.node_of]) & (state.node_of >= 0) & ~state.terminating
     pods = np.flatnonzero(chosen)
@@ -93,12 +95,10 @@ def _candidates(case: Case) -> IntArray:
         return np.empty(0, np.int64)
     nodes = np.zeros(len(cluster.nodes), np.bool_)
     for rule in case.rules:
-        if isinstance(rule, CapacityRule):
-            nodes |= case.refused_by((rule,))
-        if isinstance(rule, SpreadRule | AntiAffinityRule | OthersRule):
+        if rule.kind in _HOLDING:
+            nodes |= case.refused_only_by(rule)
+        if rule.kind in _COUNTING:
             nodes |= rule.blocked
-        if rule.kind == "ports":
-            nodes |= case.refused_by((rule,))
     pods = np.flatnonzero(running)
     pods = pods[nodes[state.node_of[pods]]]
     return np.array(sorted(pods.tolist(), key=lambda i: cluster.pods[i].key), np.int64)

@@ -10,7 +10,7 @@ from planner.explain.repairs.commands import kubectl
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.node_affinity import NodeAffinityRule
 from planner.explain.rules.pod_topology_spread import SpreadRule
-from planner.explain.situation.lookalikes import lookalike
+from planner.explain.rules.rule import of_type
 from planner.explain.situation.overlay import Overlay, feasible
 from planner.words import conjoined
 from planner_models.node import Node
@@ -21,25 +21,21 @@ MOST = 6
 
 def propose(case: Case) -> Iterator[Proposal]:
     """Nodes without a topology key, those with a lookalike first; then a selector nobody meets."""
-    for rule in case.rules:
-        if isinstance(rule, SpreadRule) and rule.missing.any():
-            yield from _for_topology(case, rule)
-        if isinstance(rule, NodeAffinityRule) and rule.equals and not rule.allowed.any():
-            yield from _for_selector(case, rule)
+    for spread in of_type(case.rules, SpreadRule):
+        yield from _for_topology(case, spread)
+    for asked in of_type(case.rules, NodeAffinityRule):
+        if asked.equals and not asked.allowed.any():
+            yield from _for_selector(case, asked)
 
 
 def of_no_help(case: Case) -> Iterator[str]:
     """The only node without a label: which of the domains there are would not help it."""
-    for rule in case.rules:
-        if not isinstance(rule, SpreadRule) or len(rule.topology.domains) > MOST:
-            continue
-        key, nodes = rule.constraint.topology_key, case.subject.cluster.nodes
-        plain = [
-            i
-            for i in np.flatnonzero(rule.missing).tolist()
-            if lookalike(nodes[i].labels, key, usual_keys(rule)) is None
-        ]
-        if len(plain) != 1 or case.subject.places.per_node(key):
+    nodes = case.subject.cluster.nodes
+    for rule in of_type(case.rules, SpreadRule):
+        key, typos = rule.constraint.topology_key, rule.mislabelled
+        plain = [i for i in np.flatnonzero(rule.missing).tolist() if i not in typos]
+        few = len(plain) == 1 and len(rule.topology.domains) <= MOST
+        if not few or case.subject.nodes.per_node(key):
             continue
         node = nodes[plain[0]]
         tried = {
@@ -51,27 +47,12 @@ def of_no_help(case: Case) -> Iterator[str]:
             yield f"Labelling {node.name} {conjoined(useless, 'or')} does not help."
 
 
-def usual_keys(rule: SpreadRule) -> frozenset[str]:
-    """Keys that nodes have beside the topology key: they mean something else."""
-    nodes = rule.subject.cluster.nodes
-    labelled = np.flatnonzero(~rule.missing).tolist()[:100]
-    return frozenset(key for i in labelled for key in nodes[i].labels)
-
-
 def _for_topology(case: Case, rule: SpreadRule) -> Iterator[Proposal]:
-    key, usual = rule.constraint.topology_key, usual_keys(rule)
-    nodes = case.subject.cluster.nodes
-    meant: list[tuple[int, str]] = []
-    others: list[int] = []
-    for index in np.flatnonzero(rule.missing).tolist():
-        typo = lookalike(nodes[index].labels, key, usual)
-        if typo is None:
-            others.append(index)
-        else:
-            meant.append((index, nodes[index].labels[typo]))
-    for index, value in meant[:MOST]:
-        yield _proposal(case, index, key, value, 0)
-    if case.subject.places.per_node(key):
+    key, nodes, typos = rule.constraint.topology_key, case.subject.cluster.nodes, rule.mislabelled
+    others = [i for i in np.flatnonzero(rule.missing).tolist() if i not in typos]
+    for index, typo in list(typos.items())[:MOST]:
+        yield _proposal(case, index, key, nodes[index].labels[typo], 0)
+    if case.subject.nodes.per_node(key):
         for index in others[:MOST]:
             yield _proposal(case, index, key, nodes[index].name, 2)
     elif len(others) <= MOST and len(rule.topology.domains) <= MOST:
@@ -82,7 +63,7 @@ def _for_topology(case: Case, rule: SpreadRule) -> Iterator[Proposal]:
 
 def _for_selector(case: Case, rule: NodeAffinityRule) -> Iterator[Proposal]:
     """Any node that nothing else refuses could be the one that was meant."""
-    open_nodes = np.flatnonzero(case.refused_by((rule,))).tolist()
+    open_nodes = np.flatnonzero(case.refused_only_by(rule)).tolist()
     nodes = case.subject.cluster.nodes
     selector = case.subject.group.spec.node_selector
     for index in open_nodes[:1]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, TypedDict, Unpack
 
 from pydantic import JsonValue
 
@@ -15,13 +15,13 @@ from planner.cluster.owners import WorkloadRef
 from planner.explain.conflicts.conflict import blocked_by
 from planner.explain.repairs.commands import PATCHABLE, Op, diff_of, patched
 from planner.explain.rules.rule import Rule
-from planner.explain.situation.overlay import Overlay, state_under
-from planner.explain.situation.places import Places
-from planner.explain.situation.queue_order import place_in_turn
-from planner.explain.situation.subject import Subject
-from planner.scheduler.cycle import Scheduler
+from planner.explain.situation.overlay import Overlay, SpecEdit, state_under
+from planner.explain.situation.subject import Subject, subject_over
+from planner.explain.situation.trial_state import place_in_turn
 from planner_models.diagnosis import RepairKind
 from planner_models.pod import Pod, PodSpec
+from planner_models.quantity import NANO
+from planner_models.resources import CPU
 
 COSTS: Mapping[RepairKind, int] = MappingProxyType(
     {
@@ -53,6 +53,20 @@ number in a rule, then giving up a rule; losing data comes last. A combined chan
 its parts and 5 more; maxSkew 2 more for each step beyond the first."""
 
 
+class SpecChange(TypedDict, total=False):
+    """What some changes of a spec have beside the others; see `Proposal`."""
+
+    before: JsonValue
+    after: JsonValue
+    extra: int
+    """What it costs more than its kind."""
+    notes: tuple[str, ...]
+    """Instead of what changing the spec brings with it."""
+    rollout: bool
+    """All replicas get the change, not only the pod."""
+    grown: Callable[[int], Proposal]
+
+
 MOST_BESIDE = 9
 """Pods beside the first that a change is judged for."""
 
@@ -67,18 +81,16 @@ class Case:
     beside: tuple[int, ...] = ()
     """Pods of the same workload that wait with it and should run as well."""
 
-    def refused_by(self, rules: tuple[Rule, ...]) -> BoolArray:
-        """The nodes that exactly these rules refuse."""
-        wanted = sum(1 << self.rules.index(rule) for rule in rules)
-        found: BoolArray = blocked_by(self.rules, self.subject.places.total) == wanted
+    def refused_only_by(self, rule: Rule) -> BoolArray:
+        """The nodes that this rule refuses and no other."""
+        refusing = blocked_by(self.rules, self.subject.nodes.total)
+        found: BoolArray = refusing == 1 << self.rules.index(rule)
         return found
 
     def running_with(self, overlay: Overlay) -> int:
         """How many of the pods that wait find a node one after the other under a change."""
         state = state_under(self.subject, replace(overlay, rollout=bool(overlay.edits)))
-        profile = self.subject.profile
-        places = Places(state.cluster)
-        changed = Subject(state, profile, Scheduler(state, profile), places, self.subject.pod)
+        changed = subject_over(state, self.subject.profile, self.subject.pod)
         return len(place_in_turn(changed, (self.subject.pod, *self.beside)).placed)
 
     @property
@@ -102,7 +114,7 @@ class Case:
     def owner(self) -> str:
         """Whose spec is changed."""
         subject = self.subject
-        return f"{subject.workload.short}" if not subject.bare else f"pod/{subject.name}"
+        return f"pod/{subject.name}" if subject.bare else subject.workload.short
 
     @cached_property
     def template(self) -> PodSpec:
@@ -111,12 +123,41 @@ class Case:
         found = controllers.get(self.subject.workload)
         return self.subject.record.spec if found is None else found.spec.template.spec
 
-    def ops(self, *ops: Op) -> tuple[Op, ...]:
-        """These, if the template has what the pod has: a rollout may be under way already."""
+    def spec_change(
+        self,
+        kind: RepairKind,
+        field: str,
+        text: str,
+        edits: Sequence[SpecEdit],
+        ops: Sequence[Op],
+        **more: Unpack[SpecChange],
+    ) -> Proposal:
+        """A change of the pod's spec, or of the template it was made from.
+
+        `edits` change a copy of it, `ops` are the same as a patch.
+        """
+        rollout = more.get("rollout", False)
+        return Proposal(
+            kind=kind,
+            object=self.owner,
+            field=field,
+            before=more.get("before"),
+            after=more.get("after"),
+            text=text,
+            cost=self.costs[kind] + more.get("extra", 0),
+            overlay=Overlay(edits=tuple(edits), rollout=rollout),
+            restarts=self.restarts,
+            notes=more.get("notes", (self.rollout,)),
+            judged_for="rollout" if rollout else "pod",
+            ops=tuple(ops) if self._patchable(ops) else (),
+            grown=more.get("grown"),
+        )
+
+    def _patchable(self, ops: Sequence[Op]) -> bool:
+        """Whether the template has what the pod has: a rollout may be under way already."""
         spec = self.subject.group.spec
-        fields = {_ATTRIBUTES[str(op.path[0])] for op in ops}
-        same = all(getattr(self.template, name) == getattr(spec, name) for name in fields)
-        return ops if same else ()
+        fields = [_ATTRIBUTES.get(str(op.path[0])) for op in ops]
+        return all(getattr(self.template, name) == getattr(spec, name) for name in fields if name)
 
 
 _ATTRIBUTES = {
@@ -128,6 +169,11 @@ _ATTRIBUTES = {
     "resources": "resources",
 }
 """Fields of a pod spec that positions of a patch depend on."""
+
+
+def unit_of(resource: str) -> int:
+    """The nano units of the objects in one unit of our tables: milli-CPU, or a whole one."""
+    return 10**6 if resource == CPU else NANO
 
 
 @dataclass(frozen=True, eq=False)

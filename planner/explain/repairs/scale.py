@@ -13,6 +13,7 @@ from planner.explain.repairs.commands import scale_command
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.inter_pod_affinity import AntiAffinityRule
 from planner.explain.rules.node_resources_fit import CapacityRule
+from planner.explain.rules.rule import of_type
 from planner.explain.situation.overlay import Overlay, feasible
 from planner.words import amount_of, conjoined
 from planner_models.workload import Deployment, ReplicaSet, ReplicationController
@@ -24,24 +25,20 @@ MOST_WORKLOADS = 4
 
 def propose(case: Case) -> Iterator[Proposal]:
     """Other workloads whose replicas, any one of them, hold the room that is missing."""
-    rules = [rule for rule in case.rules if isinstance(rule, CapacityRule)]
-    if not rules:
-        return
-    short = case.refused_by((rules[0],)) & ~rules[0].hopeless
-    if not short.any():
-        return
-    for workload, pods in _workloads_on(case, short)[:MOST_WORKLOADS]:
-        running = _running(case, workload)
-        if len(running) > MOST_PODS or not set(running) <= set(pods):
-            continue
-        if all(_helps(case, pod) for pod in running):
-            yield _proposal(case, workload, running)
+    for rule in of_type(case.rules, CapacityRule):
+        short = case.refused_only_by(rule) & ~rule.hopeless
+        for workload, pods in _workloads_on(case, short)[:MOST_WORKLOADS]:
+            running = _running(case, workload)
+            if len(running) > MOST_PODS or not set(running) <= set(pods):
+                continue
+            if all(_helps(case, pod) for pod in running):
+                yield _proposal(case, rule, workload, running)
 
 
 def propose_own(case: Case) -> Iterator[Proposal]:
     """As many replicas as anti-affinity to themselves leaves room for."""
     subject = case.subject
-    apart = [r for r in case.rules if isinstance(r, AntiAffinityRule) and r.to_itself]
+    apart = [rule for rule in of_type(case.rules, AntiAffinityRule) if rule.to_itself]
     controller = subject.cluster.owners.controllers.get(subject.workload)
     if not apart or subject.bare or controller is None:
         return
@@ -78,9 +75,8 @@ def _workloads_on(case: Case, nodes: BoolArray) -> list[tuple[WorkloadRef, list[
 
 def _running(case: Case, workload: WorkloadRef) -> list[int]:
     cluster, state = case.subject.cluster, case.subject.state
-    mine = np.fromiter((w == workload for w in cluster.workloads), np.bool_, len(cluster.groups))
-    here = mine[cluster.group_of] & (state.node_of >= 0) & ~state.terminating
-    found: list[int] = np.flatnonzero(here).tolist()
+    mine = [group for group, ref in enumerate(cluster.workloads) if ref == workload]
+    found: list[int] = np.flatnonzero(case.subject.running_of(mine) & ~state.terminating).tolist()
     return found
 
 
@@ -88,9 +84,8 @@ def _helps(case: Case, pod: int) -> bool:
     return bool(feasible(case.subject, Overlay(without=frozenset((pod,)))).any())
 
 
-def _frees(case: Case, pod: int) -> str:
+def _frees(case: Case, rule: CapacityRule, pod: int) -> str:
     """` (frees 2 CPU)`: of what the waiting pod finds short."""
-    rule = next(r for r in case.rules if isinstance(r, CapacityRule))
     table = case.subject.cluster.resources
     held = table.requests[case.subject.cluster.group_of[pod]]
     short = [rule.names[i] for i in rule.lacking(rule.blocked)]
@@ -98,10 +93,12 @@ def _frees(case: Case, pod: int) -> str:
     return f" (frees {conjoined(parts)})"
 
 
-def _proposal(case: Case, workload: WorkloadRef, running: list[int]) -> Proposal:
+def _proposal(
+    case: Case, rule: CapacityRule, workload: WorkloadRef, running: list[int]
+) -> Proposal:
     desired = case.subject.cluster.owners.desired(workload) or len(running)
     pods = f"{len(running)} -> {len(running) - 1}"
-    frees = _frees(case, running[0])
+    frees = _frees(case, rule, running[0])
     return Proposal(
         kind="scale",
         object=workload.short,

@@ -17,7 +17,7 @@ from planner.cluster.spread import effective_selector
 from planner.explain.rules.inter_pod_affinity import matched
 from planner.explain.situation.overlay import Overlay, feasible
 from planner.explain.situation.subject import Subject
-from planner.solver.volume_reach import reach
+from planner.solver.problem.volume_reach import reach
 from planner_models.affinity import PodAffinity
 from planner_models.diagnosis import Counting
 from planner_models.node import UNSCHEDULABLE_TAINT, Node
@@ -105,16 +105,20 @@ def _domains(subject: Subject, movable: BoolArray, counting: Counting) -> bool:
     """No domain can get more than has room in it, nor more than maxSkew above the least of them."""
     index = int(str(counting.numbers["index"]))
     constraint = subject.group.spec.topology_spread_constraints[index]
-    counts, most = _counts_and_most(subject, movable, constraint)
+    counts, most = counts_and_most(subject, movable, constraint)
     if subject.group not in _matching(subject, constraint):
         return False
-    lowest = 0 if len(counts) < (constraint.min_domains or 1) else min(most.values())
-    limit = lowest + constraint.max_skew
+    limit = _lowest(constraint, most) + constraint.max_skew
     ceiling = {d: min(max(n, limit), max(most[d], n)) for d, n in counts.items()}
     return sum(counts.values()) + 1 > sum(ceiling.values())
 
 
-def _counts_and_most(
+def _lowest(constraint: TopologySpreadConstraint, most: Mapping[str, int]) -> int:
+    """The highest that the minimum of all domains can get; 0 below minDomains."""
+    return 0 if len(most) < (constraint.min_domains or 1) else min(most.values())
+
+
+def counts_and_most(
     subject: Subject,
     movable: BoolArray,
     constraint: TopologySpreadConstraint,
@@ -231,10 +235,10 @@ def _shut(subject: Subject, movable: BoolArray, index: int) -> BoolArray:
     constraint = subject.group.spec.topology_spread_constraints[index]
     selector = effective_selector(constraint, subject.group)
     own = int(selector is not None and selector.matches(subject.group.labels))
-    counts, most = _counts_and_most(subject, movable, constraint, with_pod=False)
+    most = counts_and_most(subject, movable, constraint, with_pod=False)[1]
     nobody = np.zeros_like(movable)
-    staying = _counts_and_most(subject, nobody, constraint, with_pod=False, only=~movable)[0]
-    lowest = 0 if len(counts) < (constraint.min_domains or 1) else min(most.values())
+    staying = counts_and_most(subject, nobody, constraint, with_pod=False, only=~movable)[0]
+    lowest = _lowest(constraint, most)
     found = np.zeros(len(subject.cluster.nodes), np.bool_)
     for node, place in enumerate(subject.cluster.nodes):
         domain = place.labels.get(constraint.topology_key)

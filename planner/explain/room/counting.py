@@ -11,82 +11,74 @@ from collections.abc import Sequence
 import numpy as np
 
 from planner.cluster.topology import IntArray
+from planner.disruption.movability import Immovable, Movability, Stay
 from planner.explain.room.certificates import holds
-from planner.explain.room.stage import Stage
-from planner.explain.room.staying import holders, who_stays
+from planner.explain.room.setting import Setting
 from planner.explain.rules.inter_pod_affinity import AntiAffinityRule
 from planner.explain.rules.node_resources_fit import CapacityRule
-from planner.explain.rules.pod_topology_spread import SpreadRule, matching_groups
-from planner.words import amount_of, conjoined
-from planner_models.diagnosis import Counting, RuleKind
+from planner.explain.rules.pod_topology_spread import SpreadRule
+from planner.explain.rules.rule import of_type
+from planner.words import NAMED, amount, amount_of, conjoined, count_of
+from planner_models.diagnosis import Counting
 
-_STATIC: frozenset[RuleKind] = frozenset(("nodeAffinity", "taints", "unschedulable", "nodeName"))
 
-
-def certificate(stage: Stage) -> Counting | None:
+def certificate(setting: Setting) -> Counting | None:
     """The first argument that holds, when it is checked again without these rules."""
     for argue in (_static, _domains, _apart, _pinned, _capacity):
-        found = argue(stage)
-        if found is not None and holds(stage.subject, stage.movable, found):
+        found = argue(setting)
+        if found is not None and holds(setting.subject, setting.movable, found):
             return found
     return None
 
 
-def _static(stage: Stage) -> Counting | None:
+def _static(setting: Setting) -> Counting | None:
     """Every node is refused by rules that don't look at other pods."""
-    refused = np.zeros(stage.subject.places.total, np.bool_)
-    for rule in stage.rules:
-        if rule.kind in _STATIC:
-            refused |= rule.blocked
-        if isinstance(rule, CapacityRule):
-            refused |= rule.hopeless
+    refused = np.zeros(setting.subject.nodes.total, np.bool_)
+    for rule in setting.rules:
+        refused |= rule.hopeless
     if not refused.all():
         return None
     return Counting(kind="static", text="No eviction helps: these rules don't look at other pods.")
 
 
-def _pinned(stage: Stage) -> Counting | None:
-    if not stage.never.all():
+def _pinned(setting: Setting) -> Counting | None:
+    if not setting.never.all():
         return None
     return Counting(
         kind="pinned",
-        text=f"No eviction helps: {who_stays(stage)}.",
-        numbers={"nodes": stage.subject.places.total, "movable": int(stage.movable.sum())},
+        text=f"No eviction helps: {_who_stays(setting)}.",
+        numbers={"nodes": setting.subject.nodes.total, "movable": int(setting.movable.sum())},
     )
 
 
-def _domains(stage: Stage) -> Counting | None:
+def _domains(setting: Setting) -> Counting | None:
     """More pods than the domains of a spread constraint can ever hold together.
 
     A domain ends with no more than it has now, or with what a last landing allowed: the highest
     possible minimum and maxSkew. It holds if all pods that count carry the constraint themselves.
     """
-    for rule in stage.rules:
-        if not isinstance(rule, SpreadRule) or not rule.self_match or not rule.eligible.any():
+    for rule in of_type(setting.rules, SpreadRule):
+        if not rule.self_match or not rule.eligible.any() or not rule.in_spec:
             continue
-        groups = matching_groups(stage.subject, rule.constraint)
-        cluster = stage.subject.cluster
-        own = stage.subject.group.spec
-        mine = stage.subject.group.index in groups  # an empty selector counts nobody
-        if not mine or any(cluster.groups[g].spec != own for g in groups.tolist()):
+        if not setting.all_alike(rule.counted_groups):  # an empty selector counts nobody
             continue
-        most = stage.most(rule, with_pod=True)
-        lowest = stage.lowest(rule, with_pod=True)
+        most = setting.most(rule, with_pod=True)
+        lowest = setting.lowest(rule, with_pod=True)
         limit = lowest + rule.constraint.max_skew
         ceiling = np.minimum(np.maximum(rule.counts, limit), np.maximum(most, rule.counts))
         at_most = int(ceiling[rule.eligible].sum())
         wanted = int(rule.counts[rule.eligible].sum()) + 1
-        if wanted > at_most and rule.field.startswith("spec."):
-            return _domain_argument(stage, rule, most, at_most, wanted)
+        if wanted > at_most:
+            return _domain_argument(setting, rule, most, at_most, wanted)
     return None
 
 
 def _domain_argument(
-    stage: Stage, rule: SpreadRule, most: IntArray, at_most: int, wanted: int
+    setting: Setting, rule: SpreadRule, most: IntArray, at_most: int, wanted: int
 ) -> Counting:
     number = int(rule.eligible.sum())
     skew = rule.constraint.max_skew
-    who = stage.subject.workload.name if not stage.subject.bare else "matching"
+    who = setting.subject.workload.name if not setting.subject.bare else "matching"
     numbers = {
         "wanted": wanted,
         "atMost": at_most,
@@ -100,7 +92,7 @@ def _domain_argument(
             f"at most, {wanted} wanted."
         )
         return Counting(kind="domains", text=text, numbers=dict(numbers))
-    lowest = stage.lowest(rule, with_pod=True)
+    lowest = setting.lowest(rule, with_pod=True)
     least = rule.names_of(rule.eligible & (most == lowest))
     place = conjoined(least[:2])
     if lowest == 0:
@@ -112,34 +104,27 @@ def _domain_argument(
         text = (
             f"No rearrangement helps: {place} has room for {lowest} at most, so no other "
             f"{rule.key} may go above {lowest + skew}: {at_most} {who} pods in all, {wanted} "
-            f"wanted.{holders(stage, rule, least)}"
+            f"wanted.{_holders(setting, rule, least)}"
         )
     return Counting(kind="domains", text=text, numbers=dict(numbers))
 
 
-def _apart(stage: Stage) -> Counting | None:
+def _apart(setting: Setting) -> Counting | None:
     """More pods that keep out of each other's domain than there are domains."""
-    subject = stage.subject
-    cluster = subject.cluster
-    for rule in stage.rules:
-        if not isinstance(rule, AntiAffinityRule) or not rule.to_itself:
-            continue
-        topology = cluster.topology(rule.terms[0].topology_key)
-        same = [g for g in rule.groups if cluster.groups[g].spec == subject.group.spec]
-        if len(same) < len(rule.groups) or (topology.domain_of < 0).any():
+    for rule in of_type(setting.rules, AntiAffinityRule):
+        if not setting.all_alike(rule.groups) or (rule.topology.domain_of < 0).any():
             continue
         counts = rule.counts
         most = int(np.maximum(counts, 1).sum())
         wanted = int(counts.sum()) + 1
         if wanted > most:
-            number = len(topology.domains)
             return Counting(
                 kind="pigeonhole",
                 text=f"No rearrangement helps: wherever the {wanted} pods go, two share a "
                 f"{rule.keys}.",
                 numbers={
                     "pods": wanted,
-                    "domains": number,
+                    "domains": len(counts),
                     "atMost": most,
                     "key": rule.keys,
                     "index": rule.index,
@@ -148,10 +133,9 @@ def _apart(stage: Stage) -> Counting | None:
     return None
 
 
-def _capacity(stage: Stage) -> Counting | None:
+def _capacity(setting: Setting) -> Counting | None:
     """Less is free in the whole cluster than the pod asks for."""
-    rules: Sequence[CapacityRule] = [r for r in stage.rules if isinstance(r, CapacityRule)]
-    for rule in rules:
+    for rule in of_type(setting.rules, CapacityRule):
         for column, name in enumerate(rule.names):
             free = int(np.maximum(rule.free[:, column], 0).sum())
             wanted = int(rule.request[column])
@@ -163,3 +147,88 @@ def _capacity(stage: Stage) -> Counting | None:
                     numbers={"free": free, "wanted": wanted, "resource": name},
                 )
     return None
+
+
+def _who_stays(setting: Setting) -> str:
+    """Why the pods that decide can't move, if they have the reason in common."""
+    subject = setting.subject
+    spreads = of_type(setting.rules, SpreadRule)
+    chosen = subject.running_of(sorted({g for rule in spreads for g in rule.counted_groups}))
+    pods = np.flatnonzero(chosen & ~setting.movable).tolist()
+    reasons = _reasons(setting, pods)
+    if not pods or chosen[setting.movable].any() or len(reasons) != 1:
+        return "the pods that stay where they are leave no node whatever is evicted"
+    (reason,) = reasons
+    number = count_of(len(pods), "matching pod")
+    if reason is not None and reason.kind not in _STAYING:
+        return f"the {number} {'stays' if len(pods) == 1 else 'stay'}: {reason.text}"
+    return _STAYING[_kind(reason)].format(
+        number, _has(len(pods)), "it" if len(pods) == 1 else "them"
+    )
+
+
+def _kind(reason: Stay | None) -> Immovable | None:
+    return None if reason is None else reason.kind
+
+
+def _reasons(setting: Setting, pods: Sequence[int]) -> set[Stay | None]:
+    movability = Movability(setting.subject.cluster, setting.policy)
+    return {movability.why(pod) for pod in pods}
+
+
+def _has(number: int) -> str:
+    return "has" if number == 1 else "have"
+
+
+_STAYING: dict[Immovable | None, str] = {
+    "noController": (
+        "the {0} {1} no controller that would bring {2} back, so planner does not move {2}"
+    ),
+    "volume": "the {0} {1} volume claims that hold {2} where they are",
+    "localStorage": "the {0} {1} local storage that would be lost",
+    "daemonSet": "the {0} belong to a DaemonSet",
+    "mirror": "the {0} are static pods of their nodes",
+    "systemCritical": "the {0} {1} a system-critical priority",
+    "annotation": "the {0} {1} an annotation that asks to leave {2} alone",
+    "terminating": "the {0} are terminating already",
+    None: "the {0} stay",
+}
+
+
+def _holders(setting: Setting, rule: SpreadRule, domains: Sequence[str]) -> str:
+    """` db-0 and db-1 hold 5750m of its 8 CPU, pinned by their volumes.`: why there is no more."""
+    rooms = of_type(setting.rules, CapacityRule)
+    if not rooms or len(domains) != 1:
+        return ""
+    cluster, state = setting.subject.cluster, setting.subject.state
+    here = rule.topology.domain_of == rule.topology.domains.index(domains[0])
+    lacking = rooms[0].only_lacking(here)
+    pods = np.flatnonzero((state.node_of >= 0) & ~setting.movable)
+    pods = pods[here[state.node_of[pods]]]
+    if lacking is None or not 0 < len(pods) <= NAMED:
+        return ""
+    name = rooms[0].names[lacking]
+    column = cluster.resources.column(name)
+    held = int(state.requests[cluster.group_of[pods], column].sum())
+    offered = int(cluster.resources.allocatable[here, column].sum())
+    names = conjoined([cluster.pods[i].name for i in pods.tolist()])
+    kinds = {_kind(reason) for reason in _reasons(setting, pods.tolist())}
+    one = len(pods) == 1
+    why = _WHY.get(next(iter(kinds)), "").format("its" if one else "their") * (len(kinds) == 1)
+    return (
+        f" {names} {'holds' if one else 'hold'} {amount(name, held)} of its "
+        f"{amount_of(name, offered)}{why}."
+    )
+
+
+_WHY: dict[Immovable | None, str] = {
+    "noController": ", and no controller would bring them back",
+    "volume": ", pinned by {0} volumes",
+    "localStorage": ", pinned by {0} local storage",
+    "daemonSet": ", one per node",
+    "mirror": ", static on {0} nodes",
+    "systemCritical": ", with a system-critical priority",
+    "annotation": ", and {0} annotations ask to leave them alone",
+    "terminating": ", and terminate",
+    None: "",
+}

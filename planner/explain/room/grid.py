@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from planner.cluster.topology import Topology
-from planner.explain.rules.pod_topology_spread import SpreadRule, matching_groups
-from planner.explain.rules.rule import Rule
+from planner.explain.rules.pod_topology_spread import SpreadRule
+from planner.explain.rules.rule import Rule, of_type
 from planner.explain.situation.subject import Subject
 from planner.replay.steps import Step
 
@@ -18,7 +18,7 @@ TAKEN, FREE, ADDED = "x", ".", "+"
 
 def grid(subject: Subject, rules: Sequence[Rule], steps: Sequence[Step]) -> tuple[str, ...]:
     """The matching pods now and, if there are steps, after them; nothing if no map fits."""
-    spreads = [rule for rule in rules if isinstance(rule, SpreadRule)]
+    spreads = of_type(rules, SpreadRule)
     if len(spreads) != 2:
         return ()
     first, second = spreads[0].topology, spreads[1].topology
@@ -61,8 +61,7 @@ def _cells(first: Topology, second: Topology) -> dict[tuple[int, int], int]:
 
 
 def _counts(subject: Subject, rule: SpreadRule) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    groups = matching_groups(subject, rule.constraint)
-    return np.array(subject.state.counts_by_node(groups, terminating=False), np.int64)
+    return np.array(subject.state.counts_by_node(rule.matching, terminating=False), np.int64)
 
 
 def _mark(count: int) -> str:

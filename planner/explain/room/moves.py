@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from planner.cluster import Cluster
 from planner.explain.room.rearrange import Room
 from planner.explain.room.trials import Trial
-from planner.explain.situation.branch import branch, feasible_nodes
-from planner.explain.situation.outcome import outcome_of
+from planner.explain.situation.landings import landings_after
 from planner.explain.situation.subject import Subject
+from planner.explain.situation.trial_state import feasible_nodes, trial_state
 from planner.replay.steps import Step
 from planner_models.diagnosis import Move, Rearrangement, RearrangementStep
 from planner_models.plan import Step as PlanStep
@@ -23,12 +23,13 @@ SIBLINGS = 12
 """So many pods of a group are tried in the place of the one that is evicted."""
 
 
-def rearranged(subject: Subject, room: Room, *, brief: bool = False) -> Rearrangement | None:
+def rearranged(
+    subject: Subject, room: Room, landing: Mapping[int, Sequence[int]], *, brief: bool = False
+) -> Rearrangement | None:
     """The steps as a document, with what else would do unless it is to be brief."""
     if room.steps is None:
         return None
     cluster = subject.cluster
-    landing = {} if brief else landing_nodes(subject, room.steps)
     steps = tuple(
         _step(subject, step, room, landing.get(i, []), brief=brief)
         for i, step in enumerate(room.steps)
@@ -91,13 +92,13 @@ def _plan_step(cluster: Cluster, step: Step) -> PlanStep:
 
 def _own_choice(subject: Subject, steps: Sequence[Step]) -> tuple[str, str]:
     """What kube-scheduler's ties lead to, and the remark for a cordon if that makes it certain."""
-    free = outcome_of(subject, steps, cordon=False)
+    free = landings_after(subject, steps, cordon=False)
     if free is None:
         return "", ""
     if free.good == free.total:
         every = "every tie" if free.complete else f"{free.total} ways to land"
         return f"Checked with kube-scheduler's own choice, either pod first, {every}: all run.", ""
-    kept = outcome_of(subject, steps, cordon=True)
+    kept = landings_after(subject, steps, cordon=True)
     share = f"{free.total - free.good} of {free.total} ways to land leave a pod pending"
     if kept is None or not kept.certain:
         return f"kube-scheduler chooses the nodes: {share}.", ""
@@ -109,14 +110,12 @@ def _step(
     subject: Subject, step: Step, room: Room, landing: Sequence[int], *, brief: bool
 ) -> RearrangementStep:
     cluster = subject.cluster
-    mask = np.zeros(subject.places.total, np.bool_)
-    mask[list(landing)] = True
     return RearrangementStep(
         action="evict" if step.action == "evict" else "place",
         pod=cluster.pods[step.pod].key,
         node=cluster.nodes[step.node].name,
         returns_as=_successor(cluster, step) if step.action == "place" else "",
-        any_of=subject.places.listed(mask) if landing else "",
+        any_of=subject.nodes.listed(subject.nodes.mask(landing)) if landing else "",
         note=_alternatives(subject, step, room) if step.action == "evict" and not brief else "",
     )
 
@@ -140,26 +139,15 @@ def _alternatives(subject: Subject, step: Step, room: Room) -> str:
     mates = np.flatnonzero((cluster.group_of == group) & (cluster.node_of >= 0)).tolist()
     if not 1 < len(mates) <= SIBLINGS:
         return ""
-    good = list(equally_good(subject, room.steps or (), mates))
-    name = cluster.workloads[int(group)].name
-    return f"any of the {len(mates)} {name} pods would do" if len(good) == len(mates) else ""
-
-
-def equally_good(subject: Subject, steps: Sequence[Step], movable: Sequence[int]) -> Iterator[int]:
-    """Pods of the same group that could be evicted in the place of the only one."""
-    evicted = [step.pod for step in steps if step.action == "evict"]
-    if len(evicted) != 1:
-        return
     trial = Trial(subject)
-    group = subject.cluster.group_of[evicted[0]]
-    for pod in movable:
-        if subject.cluster.group_of[pod] == group and trial.without(pod) is not None:
-            yield pod
+    if any(trial.without(pod) is None for pod in mates):
+        return ""
+    return f"any of the {len(mates)} {cluster.workloads[int(group)].name} pods would do"
 
 
 def landing_nodes(subject: Subject, steps: Sequence[Step]) -> dict[int, list[int]]:
     """For each landing of the steps, by its position: every node that takes the pod then."""
-    state, scheduler = branch(subject)
+    state, scheduler = trial_state(subject)
     found: dict[int, list[int]] = {}
     for position, step in enumerate(steps):
         if step.action == "evict":

@@ -12,27 +12,24 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from planner.cluster import GONE, Cluster
-from planner.cluster.movability import DEFAULT_POLICY, MovePolicy
 from planner.cluster.topology import IntArray
+from planner.disruption.movability import DEFAULT_POLICY, MovePolicy
 from planner.explain.room.counting import certificate
-from planner.explain.room.holes import NEVER, evictions_at, evictions_for_one_more
-from planner.explain.room.stage import Stage
+from planner.explain.room.eviction_bounds import NEVER, evictions_at, evictions_for_one_more
+from planner.explain.room.setting import Setting
 from planner.explain.room.trials import Trial, candidates, openings
 from planner.explain.rules import rules_of
 from planner.explain.rules.rule import Rule
-from planner.explain.situation.branch import feasible_nodes
-from planner.explain.situation.places import Places
-from planner.explain.situation.subject import Subject
+from planner.explain.situation.subject import Subject, subject_of
+from planner.explain.situation.trial_state import feasible_nodes
 from planner.replay.steps import Step
 from planner.replay.verify import check_steps
-from planner.scheduler.cycle import Scheduler
-from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import Profile
 from planner.words import NAMED, conjoined, count_of
-from planner_models.diagnosis import Counting
+from planner_models.diagnosis import Counting, Verdict
 
 if TYPE_CHECKING:
-    from planner.solver.problem import Problem
+    from planner.solver.problem.problem import Problem
 
 SMALL_CELLS, SMALL_PODS = 400, 48
 """Up to this many groups times nodes, and pods to decide about, all sequences are looked at."""
@@ -52,6 +49,7 @@ class Limits:
     states: int = STATES
     tries: int = TRIES
     cells: int = MOST_CELLS
+    searched_cells: int = SMALL_CELLS
     policy: MovePolicy = DEFAULT_POLICY
 
 
@@ -65,8 +63,6 @@ class Room:
     """No sequence needs fewer evictions."""
     counting: Counting | None = None
     on_paper_only: bool = False
-    placed: int = 0
-    """The most of several pods that any sequence places, where all were searched."""
     limit: str = ""
     """Why it is not known whether evictions help."""
 
@@ -75,28 +71,35 @@ class Room:
         """How many pods are evicted."""
         return sum(step.action == "evict" for step in self.steps or ())
 
+    @property
+    def verdict(self) -> Verdict:
+        """Of pods that no node takes as things are."""
+        if self.steps is not None:
+            return "stuck"
+        return "impossible" if self.counting is not None else "undecided"
+
 
 def make_room(subject: Subject, rules: Sequence[Rule], limits: Limits) -> Room:
     """For one pod; other waiting pods stay out of it."""
-    stage = Stage(subject, tuple(rules), limits.policy)
-    argument = certificate(stage)
+    setting = Setting(subject, tuple(rules), limits.policy)
+    argument = certificate(setting)
     if argument is not None:
         return Room(counting=argument)
-    if not stage.movable.any():
+    if not setting.movable.any():
         text = "No eviction helps: no running pod may be moved."
         return Room(counting=Counting(kind="pinned", text=text, numbers={"movable": 0}))
-    least = evictions_at(stage)
-    bound = max(int(least.min()), evictions_for_one_more(stage))
+    least = evictions_at(setting)
+    bound = max(int(least.min()), evictions_for_one_more(setting))
     bound = bound if bound < NEVER else 1
     if bound == 1:
-        single, all_tried = _single(stage, limits)
+        single, all_tried = _single(setting, limits)
         if single is not None:
             return Room(steps=single, fewest=True, at_least=1)
         bound = 2 if all_tried else 1
     found = _searched(subject, (subject.pod,), limits)
     if found is not None:
         return found
-    opened = _opened(stage, least)
+    opened = _opened(setting, least)
     if opened is not None:
         room = Room(steps=opened, at_least=bound)
         if room.evictions == bound:
@@ -106,11 +109,11 @@ def make_room(subject: Subject, rules: Sequence[Rule], limits: Limits) -> Room:
     return _by_solver(subject, (subject.pod,), limits, room)
 
 
-def _single(stage: Stage, limits: Limits) -> tuple[tuple[Step, ...] | None, bool]:
+def _single(setting: Setting, limits: Limits) -> tuple[tuple[Step, ...] | None, bool]:
     """One eviction, either pod landing first; and whether every one of them was tried."""
-    subject = stage.subject
+    subject = setting.subject
     trial = Trial(subject)
-    pods = candidates(stage)
+    pods = candidates(setting)
     for pod in pods[: limits.tries]:
         steps = trial.without(pod)
         if steps is not None and _holds(subject.cluster, subject.profile, steps):
@@ -118,10 +121,10 @@ def _single(stage: Stage, limits: Limits) -> tuple[tuple[Step, ...] | None, bool
     return None, trial.complete and len(pods) <= limits.tries
 
 
-def _opened(stage: Stage, least: IntArray) -> tuple[Step, ...] | None:
+def _opened(setting: Setting, least: IntArray) -> tuple[Step, ...] | None:
     """Several evictions for one node that then takes the pod."""
-    trial, subject = Trial(stage.subject), stage.subject
-    for node, pods in openings(stage, least):
+    trial, subject = Trial(setting.subject), setting.subject
+    for node, pods in openings(setting, least):
         steps = trial.without_all(pods, node)
         if steps is not None and _holds(subject.cluster, subject.profile, steps):
             return steps
@@ -144,7 +147,7 @@ def room_for(subject: Subject, pods: Sequence[int], limits: Limits) -> Room:
 def _cells(subject: Subject, pods: Sequence[int], limits: Limits) -> tuple[int, int]:
     """Groups times nodes to decide about, and pods."""
     cluster = subject.cluster
-    movable = Stage(subject, (), limits.policy).movable
+    movable = Setting(subject, (), limits.policy).movable
     groups = set(cluster.group_of[movable].tolist()) | set(cluster.group_of[list(pods)].tolist())
     return len(groups) * len(cluster.nodes), int(movable.sum()) + len(pods)
 
@@ -152,7 +155,7 @@ def _cells(subject: Subject, pods: Sequence[int], limits: Limits) -> tuple[int, 
 def _searched(subject: Subject, pods: Sequence[int], limits: Limits) -> Room | None:
     """By all sequences; None if the problem is too large for that."""
     cells, number = _cells(subject, pods, limits)
-    if cells > SMALL_CELLS or number > SMALL_PODS:
+    if cells > limits.searched_cells or number > SMALL_PODS:
         return None
     return _exhaustive(_problem(subject.cluster, pods, limits), subject.profile, limits)
 
@@ -162,15 +165,16 @@ def _by_solver(subject: Subject, pods: Sequence[int], limits: Limits, known: Roo
     cells, _ = _cells(subject, pods, limits)
     if cells > limits.cells:
         return _in_turn(subject, pods, limits) if len(pods) > 1 else _beyond(known, cells, limits)
-    from planner.explain.room.by_solver import fewest_moves
+    from planner.explain.room.by_solver import fewest_evictions
 
     problem = _problem(subject.cluster, pods, limits)
     most = known.evictions - 1 if known.steps is not None else None
-    answer = fewest_moves(problem, subject.profile, most)
+    answer = fewest_evictions(problem, subject.profile, known.at_least, most)
     if answer.steps is not None and _holds(subject.cluster, subject.profile, answer.steps):
-        return Room(steps=answer.steps, fewest=answer.fewest, at_least=answer.at_least)
+        fewest = answer.evictions <= answer.at_least
+        return Room(steps=answer.steps, fewest=fewest, at_least=answer.at_least)
     if known.steps is not None:
-        return replace(known, fewest=answer.none)
+        return replace(known, fewest=answer.none, at_least=answer.at_least)
     if answer.none:
         text = "No rearrangement helps: no final state that a sequence could reach has room."
         return Room(counting=Counting(kind="search", text=text, numbers={"cells": cells}))
@@ -196,11 +200,11 @@ def _in_turn(subject: Subject, pods: Sequence[int], limits: Limits) -> Room:
     if len(pods) > IN_TURN:
         text = f"more than {IN_TURN} pods are not given room one by one in a cluster of this size"
         return Room(limit=text)
-    movable = Stage(subject, (), limits.policy).movable.copy()
+    movable = Setting(subject, (), limits.policy).movable.copy()
     movable[list(pods)] = False
     at_least = 0
     for number, pod in enumerate(pods):
-        mine = _over(cluster, profile, pod)
+        mine = subject_of(cluster, profile, pod)
         nodes = feasible_nodes(mine.scheduler, pod)
         if nodes:
             new: tuple[Step, ...] = (Step.place(pod, nodes[0]),)
@@ -223,15 +227,10 @@ def _in_turn(subject: Subject, pods: Sequence[int], limits: Limits) -> Room:
     return replace(room, fewest=room.evictions == at_least)
 
 
-def _over(cluster: Cluster, profile: Profile, pod: int) -> Subject:
-    state = SchedulingState(cluster)
-    return Subject(state, profile, Scheduler(state, profile), Places(cluster), pod)
-
-
 def _problem(cluster: Cluster, pods: Sequence[int], limits: Limits) -> Problem:
     """Place these pods, moving whom may be moved; other waiting pods are out of it."""
-    from planner.solver.options import SolveOptions
-    from planner.solver.problem import build_problem
+    from planner.solver.problem.options import SolveOptions
+    from planner.solver.problem.problem import build_problem
 
     chosen = frozenset(pods)
     others = [pod for pod in cluster.pending.tolist() if pod not in chosen]
@@ -251,16 +250,16 @@ def _exhaustive(problem: Problem, profile: Profile, limits: Limits) -> Room | No
     placed = sum(found.value.placed)
     if placed == wanted(problem) and _holds(problem.cluster, profile, found.steps):
         least = found.value.cost if found.complete else 1
-        return Room(steps=found.steps, fewest=found.complete, at_least=least, placed=placed)
+        return Room(steps=found.steps, fewest=found.complete, at_least=least)
     if not found.complete:
         return None
     numbers = {"states": found.states, "placed": placed}
     paper = _on_paper(problem)
     if paper:
         counting = Counting(kind="search", text=paper, numbers=dict(numbers))
-        return Room(counting=counting, on_paper_only=True, placed=placed)
+        return Room(counting=counting, on_paper_only=True)
     text = "No rearrangement helps: all sequences of evictions and placements were searched."
-    return Room(counting=Counting(kind="search", text=text, numbers=dict(numbers)), placed=placed)
+    return Room(counting=Counting(kind="search", text=text, numbers=dict(numbers)))
 
 
 def _on_paper(problem: Problem) -> str:

@@ -1,4 +1,4 @@
-"""Evictions tried on a branch of the state, each undone before the next.
+"""Evictions tried on a copy of the state, each undone before the next.
 
 First one pod of any group and node; then as many pods of one node, or of one domain, as have to go
 before the pod fits there, with all of them landing elsewhere.
@@ -13,13 +13,12 @@ import numpy as np
 
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
-from planner.explain.room.holes import NEVER
-from planner.explain.room.stage import Stage
-from planner.explain.rules.inter_pod_affinity import AntiAffinityRule, PodRule
+from planner.explain.room.eviction_bounds import NEVER
+from planner.explain.room.setting import Setting
 from planner.explain.rules.node_resources_fit import CapacityRule
-from planner.explain.rules.pod_topology_spread import SpreadRule, matching_groups
-from planner.explain.situation.branch import branch, feasible_nodes
+from planner.explain.rules.rule import of_type
 from planner.explain.situation.subject import Subject
+from planner.explain.situation.trial_state import feasible_nodes, trial_state
 from planner.replay.steps import Step
 from planner_models.pod import PodSpec
 
@@ -36,71 +35,66 @@ MOST_AT_ONCE = 6
 """Pods that leave for one node together."""
 
 
-def candidates(stage: Stage) -> list[int]:
+def candidates(setting: Setting) -> list[int]:
     """One movable pod per group and node; first where its room alone would be enough."""
-    cluster, state = stage.subject.cluster, stage.subject.state
-    pods = np.flatnonzero(_relevant(stage))
+    cluster, state = setting.subject.cluster, setting.subject.state
+    pods = np.flatnonzero(_relevant(setting))
     if len(pods) < MANY:
         pods = np.array(sorted(pods.tolist(), key=lambda i: cluster.pods[i].key), np.int64)
     cells = cluster.group_of[pods] * len(cluster.nodes) + state.node_of[pods]
     first = pods[np.sort(np.unique(cells, return_index=True)[1])]
     refused = np.zeros(len(cluster.nodes), np.int64)
-    for rule in stage.rules:
+    for rule in setting.rules:
         refused += rule.blocked
-    refused[stage.never] += 100
+    refused[setting.never] += 100
     nodes = state.node_of[first]
     free = cluster.resources.allocatable[nodes] - state.used[nodes]
-    wanted = state.requests[stage.subject.group.index]
+    wanted = state.requests[setting.subject.group.index]
     frees = free + state.requests[cluster.group_of[first]]
     short = ((wanted > 0) & (wanted > frees)).any(axis=1)
-    own = cluster.group_of[first] == stage.subject.group.index
+    own = cluster.group_of[first] == setting.subject.group.index
     order = np.lexsort((np.arange(len(first)), own, short, refused[nodes]))
     found: list[int] = first[order].tolist()
     return found
 
 
-def _relevant(stage: Stage) -> BoolArray:
+def _relevant(setting: Setting) -> BoolArray:
     """Movable pods whose leaving can change anything for the pod.
 
     They are on a node that may take it, or a rule of the pod counts them, or they carry a rule
     against it. Claims may be held anywhere, so with volumes everybody counts.
     """
-    subject = stage.subject
+    subject = setting.subject
     state, group_of = subject.state, subject.cluster.group_of
     if state.volumes.of(subject.group) is not None:
-        return stage.movable
-    groups: set[int] = set()
-    for rule in stage.rules:
-        if isinstance(rule, SpreadRule):
-            groups.update(matching_groups(subject, rule.constraint).tolist())
-        elif isinstance(rule, PodRule):
-            groups.update(rule.groups)
+        return setting.movable
+    groups = {group for rule in setting.rules for group in rule.counted_groups}
     counted = np.isin(group_of, sorted(groups))
-    there = np.append(~stage.never, False)[state.node_of]
-    found: BoolArray = stage.movable & (counted | there)
+    there = np.append(~setting.never, False)[state.node_of]
+    found: BoolArray = setting.movable & (counted | there)
     return found
 
 
-def openings(stage: Stage, least: IntArray) -> Iterator[tuple[int, tuple[int, ...]]]:
+def openings(setting: Setting, least: IntArray) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Nodes with pods to evict for them, the fewest first; `least` are the evictions they need.
 
     One pod more than a node needs at least comes after all nodes that need as many.
     """
     for number in range(2, MOST_AT_ONCE + 1):
         for needed in (number, number - 1):
-            for node in _unlike(stage, np.flatnonzero(least == needed), OPENED):
-                pool = _in_the_way(stage, node)
-                for chosen in _choices(stage, node, pool[:POOL], number):
+            for node in _unlike(setting, np.flatnonzero(least == needed), OPENED):
+                pool = _in_the_way(setting, node)
+                for chosen in _choices(setting, node, pool[:POOL], number):
                     yield node, chosen
     many = np.flatnonzero((least > MOST_AT_ONCE) & (least < NEVER))
-    for node in _unlike(stage, many[np.argsort(least[many], kind="stable")], FEW):
-        pool, number = _in_the_way(stage, node), int(least[node])
+    for node in _unlike(setting, many[np.argsort(least[many], kind="stable")], FEW):
+        pool, number = _in_the_way(setting, node), int(least[node])
         yield from ((node, tuple(pool[: number + extra])) for extra in (0, 1, 2))
 
 
-def _unlike(stage: Stage, nodes: IntArray, most: int) -> list[int]:
+def _unlike(setting: Setting, nodes: IntArray, most: int) -> list[int]:
     """Some of the nodes: those with the same room and the same number of pods only twice."""
-    found: list[int] = _two_of_each(nodes, stage.subject.state.used[nodes])[:most].tolist()
+    found: list[int] = _two_of_each(nodes, setting.subject.state.used[nodes])[:most].tolist()
     return found
 
 
@@ -117,10 +111,12 @@ def _two_of_each(nodes: IntArray, kinds: IntArray) -> IntArray:
     return nodes[kept]
 
 
-def _choices(stage: Stage, node: int, pool: list[int], number: int) -> Iterator[tuple[int, ...]]:
+def _choices(
+    setting: Setting, node: int, pool: list[int], number: int
+) -> Iterator[tuple[int, ...]]:
     """Sets of pods that free enough of what the node lacks."""
-    subject = stage.subject
-    rules = [r for r in stage.rules if isinstance(r, CapacityRule) and r.blocked[node]]
+    subject = setting.subject
+    rules = [r for r in of_type(setting.rules, CapacityRule) if r.blocked[node]]
     sets = _distinct(subject, combinations(pool, number))
     if not rules:
         yield from islice(sets, CHOICES)
@@ -145,53 +141,37 @@ def _distinct(subject: Subject, sets: Iterable[tuple[int, ...]]) -> Iterator[tup
             yield chosen
 
 
-def _in_the_way(stage: Stage, node: int) -> list[int]:
+def _in_the_way(setting: Setting, node: int) -> list[int]:
     """Movable pods that some rule holds against the node; those that free most come first."""
-    subject = stage.subject
+    subject = setting.subject
     cluster, state = subject.cluster, subject.state
     chosen = np.zeros(len(cluster.pods), np.bool_)
-    for rule in stage.rules:
-        if not rule.blocked[node]:
-            continue
-        if isinstance(rule, SpreadRule):
-            groups = matching_groups(subject, rule.constraint).tolist()
-            chosen |= _together(stage, rule.topology.domain_of, node, groups)
-        elif isinstance(rule, AntiAffinityRule):
-            domain_of = cluster.topology(rule.terms[0].topology_key).domain_of
-            chosen |= _together(stage, domain_of, node, rule.groups)
-        else:
-            chosen |= state.node_of == node
-    pods = np.flatnonzero(chosen & stage.movable & (state.node_of >= 0))
+    for rule in setting.rules:
+        if rule.blocked[node]:
+            chosen |= rule.held_against(node)
+    pods = np.flatnonzero(chosen & setting.movable & (state.node_of >= 0))
     offered = np.maximum(cluster.resources.allocatable[node], 1)
     share = state.requests[cluster.group_of[pods]] / offered
-    order = np.lexsort((pods, -share[:, _short_at(stage, node)].sum(axis=1)))
+    order = np.lexsort((pods, -share[:, _short_at(setting, node)].sum(axis=1)))
     found: list[int] = pods[order].tolist()
     return found
 
 
-def _short_at(stage: Stage, node: int) -> list[int]:
+def _short_at(setting: Setting, node: int) -> list[int]:
     """The resources that the node lacks; all, if it is not room that is missing."""
-    table = stage.subject.cluster.resources
-    for rule in stage.rules:
-        if isinstance(rule, CapacityRule) and rule.blocked[node]:
+    table = setting.subject.cluster.resources
+    for rule in of_type(setting.rules, CapacityRule):
+        if rule.blocked[node]:
             return [table.column(rule.names[i]) for i in np.flatnonzero(rule.short[node]).tolist()]
     return list(range(len(table.names)))
 
 
-def _together(stage: Stage, domain_of: IntArray, node: int, groups: Sequence[int]) -> BoolArray:
-    """Pods of these groups in the node's domain."""
-    state, group_of = stage.subject.state, stage.subject.cluster.group_of
-    there: BoolArray = np.append(domain_of, -2)[state.node_of] == domain_of[node]
-    found: BoolArray = there & np.isin(group_of, groups)
-    return found
-
-
 class Trial:
-    """Evictions on one branch; each is undone before the next."""
+    """Evictions on one copy of the state; each is undone before the next."""
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
-        self._state, self._scheduler = branch(subject)
+        self._state, self._scheduler = trial_state(subject)
         self.complete = True
         """Whether every landing that could matter was tried so far."""
 
@@ -248,7 +228,7 @@ class Trial:
         Beside that it takes room on its own node, and one of two nodes is not the second's only
         one. Rules by node and volumes tell all nodes apart.
         """
-        places, cluster = self._subject.places, self._subject.cluster
+        places, cluster = self._subject.nodes, self._subject.cluster
         groups = [cluster.groups[int(cluster.group_of[pod])] for pod in (first, second)]
         keys = sorted({key for group in groups for key in topology_keys(group.spec)})
         if any(group.volumes for group in groups) or any(map(places.per_node, keys)):
@@ -263,5 +243,5 @@ class Trial:
 def topology_keys(spec: PodSpec) -> Iterator[str]:
     """The keys of every hard rule about other pods."""
     yield from (c.topology_key for c in spec.topology_spread_constraints if c.hard)
-    yield from (t.topology_key for t in spec.affinity.pod_affinity.required)
     yield from (t.topology_key for t in spec.affinity.pod_anti_affinity.required)
+    yield from (t.topology_key for t in spec.affinity.pod_affinity.required)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -12,8 +12,8 @@ import numpy as np
 from planner.cluster.groups import PodGroup
 from planner.cluster.matching import TermScope
 from planner.cluster.node_rules import BoolArray
-from planner.cluster.topology import IntArray
-from planner.explain.rules.rule import Facts, Rule
+from planner.cluster.topology import IntArray, Topology
+from planner.explain.rules.rule import Facts, FieldPath, Rule
 from planner.explain.situation.subject import Subject
 from planner.scheduler.plugins.inter_pod_affinity import (
     REASON_AFFINITY,
@@ -39,6 +39,16 @@ class PodRule(Rule):
     """Groups whose pods decide: those that a term matches, or those that carry it."""
 
     @property
+    def counted_groups(self) -> Sequence[int]:
+        """Those of its terms."""
+        return self.groups
+
+    @property
+    def topology(self) -> Topology:
+        """The domains of the first term's key."""
+        return self.subject.cluster.topology(self.terms[0].topology_key)
+
+    @property
     def keys(self) -> str:
         """`zone`, or several of them."""
         return conjoined(sorted({short_key(term.topology_key) for term in self.terms}), "or")
@@ -62,16 +72,18 @@ class PodRule(Rule):
         """Their pods per domain of the first term's key, terminating ones included."""
         state = self.subject.state
         per_node = state.counts_by_node(np.array(self.groups, np.int64), terminating=True)
-        topology = state.cluster.topology(self.terms[0].topology_key)
-        counts = np.zeros(len(topology.domains), np.int64)
-        labelled = topology.domain_of >= 0
-        np.add.at(counts, topology.domain_of[labelled], per_node[labelled])
+        counts = np.zeros(len(self.topology.domains), np.int64)
+        labelled = self.topology.domain_of >= 0
+        np.add.at(counts, self.topology.domain_of[labelled], per_node[labelled])
         return counts
+
+    @property
+    def _within(self) -> str:
+        return self.subject.nodes.within(self.terms[0].topology_key)
 
     def _taken(self) -> str:
         """`eu-1a and eu-1b`: the domains with such pods, if few and of one key."""
-        topology = self.subject.cluster.topology(self.terms[0].topology_key)
-        names = [topology.domains[i] for i in np.flatnonzero(self.counts).tolist()]
+        names = [self.topology.domains[i] for i in np.flatnonzero(self.counts).tolist()]
         return conjoined(names) if len(names) <= NAMED else f"{len(names)} of them"
 
     @property
@@ -82,8 +94,7 @@ class PodRule(Rule):
 
     def facts(self) -> Facts:
         """Pods per domain."""
-        topology = self.subject.cluster.topology(self.terms[0].topology_key)
-        counts = dict(zip(topology.domains, self.counts.tolist(), strict=True))
+        counts = dict(zip(self.topology.domains, self.counts.tolist(), strict=True))
         shown = {k: v for k, v in counts.items() if v}
         return {"topologyKey": self.terms[0].topology_key, "counts": dict(list(shown.items())[:50])}
 
@@ -95,6 +106,8 @@ class AntiAffinityRule(PodRule):
     index: int
 
     kind: ClassVar[RuleKind] = "podAntiAffinity"
+    leaving: ClassVar[str] = "anti-affinity leaves"
+    excluding: ClassVar[str] = "anti-affinity excludes {}"
 
     @property
     def name(self) -> str:
@@ -102,59 +115,77 @@ class AntiAffinityRule(PodRule):
         return f"{self.keys} anti-affinity"
 
     @property
+    def part(self) -> tuple[RuleKind, int]:
+        """Which term."""
+        return self.kind, self.index
+
+    @property
     def to_itself(self) -> bool:
         """Whether the pod's own group is among those it keeps away from."""
         return self.subject.group.index in self.groups
 
-    def sentence(self, left: BoolArray, *, first: bool) -> str:
+    def sentence(self, left: BoolArray, *, first: bool, place: str = "") -> str:
         """`Anti-affinity keeps etcd pods out of each other's zone. Every zone has one: ...`."""
-        within = self.subject.places.within(self.terms[0].topology_key)
         if self.to_itself and self.workloads == [self.subject.workload.name]:
             rule = f"Anti-affinity keeps {self.workloads[0]} pods out of each other's {self.keys}."
         else:
             rule = (
-                f"Anti-affinity keeps {self.subject.name} away from {self._who()} {within} the "
-                f"same {self.keys}."
+                f"Anti-affinity keeps {self.subject.name} away from {self._who()} {self._within} "
+                f"the same {self.keys}."
             )
         return f"{rule} {self._where_they_are()}"
 
     def _where_they_are(self) -> str:
-        many = len(self.counts) > NAMED
         if not self.every_domain:
-            return f"They run {self._in()} {self._taken()}."
-        topology = self.subject.cluster.topology(self.terms[0].topology_key)
+            return f"They run {self._within} {self._taken()}."
         one = "has one" if int(self.counts.max()) == 1 else "has some"
-        if many:
+        if len(self.counts) > NAMED:
             return f"Every {self.keys} {one}."
-        return f"Every {self.keys} {one}: {', '.join(map(self._with_node, topology.domains))}."
+        return f"Every {self.keys} {one}: {', '.join(map(self._with_node, self.topology.domains))}."
 
     def _with_node(self, domain: str) -> str:
         """`eu-1a (a1)`: where the only one of them runs."""
-        state, cluster = self.subject.state, self.subject.cluster
-        topology = cluster.topology(self.terms[0].topology_key)
-        per_node = state.counts_by_node(np.array(self.groups, np.int64), terminating=True)
-        inside = topology.domain_of == topology.domains.index(domain)
-        nodes = np.flatnonzero(inside & (per_node > 0)).tolist()
-        names = [cluster.nodes[i].name for i in nodes]
+        per_node = self.subject.state.counts_by_node(
+            np.array(self.groups, np.int64), terminating=True
+        )
+        inside = self.topology.domain_of == self.topology.domains.index(domain)
+        names = self.subject.nodes.names(inside & (per_node > 0))
         return domain if len(names) != 1 or names[0] == domain else f"{domain} ({names[0]})"
 
-    def _in(self) -> str:
-        return self.subject.places.within(self.terms[0].topology_key)
+    def held_against(self, node: int) -> BoolArray:
+        """Its pods in the node's domain."""
+        return self.subject.running_in(self.topology, node, self.groups)
+
+    def alone(self) -> str:
+        """`anti-affinity keeps web-1 out of every zone`."""
+        if not self.every_domain:
+            return super().alone()
+        return f"anti-affinity keeps {self.subject.headline} out of every {self.keys}"
+
+    def few_words(self, left: BoolArray) -> str:
+        """`at most 1 per zone, 3 zones`."""
+        return f"at most 1 per {self.keys}, {len(self.counts)} {self.keys}s"
+
+    def excludes(self, left: BoolArray, there: str) -> str:
+        """`at most 1 etcd per zone, and every zone has one`."""
+        if there or not self.to_itself or not self.every_domain:
+            return super().excludes(left, there)
+        name = self.subject.workload.name
+        return f"at most 1 {name} per {self.keys}, and every {self.keys} has one"
 
     def brief(self, left: BoolArray) -> str:
         """`anti-affinity keeps it out of every zone`."""
         where = f"every {self.keys}" if self.every_domain else self._taken()
         return f"anti-affinity keeps it out of {where}"
 
-    def where(self, left: BoolArray) -> str:
+    def where(self, left: BoolArray) -> FieldPath:
         """The field without its longest word."""
-        return f"spec.affinity.podAntiAffinity...[{self.index}]"
+        return FieldPath("spec.affinity.podAntiAffinity...", self.index)
 
     def cell(self, node: int) -> str:
         """`anti-affinity, 1 in eu-1a`."""
-        topology = self.subject.cluster.topology(self.terms[0].topology_key)
-        domain = int(topology.domain_of[node])
-        return f"{int(self.counts[domain])} in {topology.domains[domain]}"
+        domain = int(self.topology.domain_of[node])
+        return f"{int(self.counts[domain])} in {self.topology.domains[domain]}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,24 +193,21 @@ class OthersRule(PodRule):
     """Required anti-affinity of running pods against this one."""
 
     kind: ClassVar[RuleKind] = "podAntiAffinityOfOthers"
+    name: ClassVar[str] = "anti-affinity of others"
     changeable: ClassVar[int] = 2
-
-    @property
-    def name(self) -> str:
-        """`anti-affinity of others`."""
-        return "anti-affinity of others"
+    leaving: ClassVar[str] = "anti-affinity of others leaves"
+    excluding: ClassVar[str] = "anti-affinity of others excludes {}"
 
     @property
     def object(self) -> str:
         """Whose rule it is."""
         return ", ".join(self.workloads[:NAMED])
 
-    def sentence(self, left: BoolArray, *, first: bool) -> str:
+    def sentence(self, left: BoolArray, *, first: bool, place: str = "") -> str:
         """`Anti-affinity of cache pods keeps web-1 out of their zone: ...`."""
-        within = self.subject.places.within(self.terms[0].topology_key)
         return (
             f"Anti-affinity of {self._who()} keeps {self.subject.name} out of their {self.keys}; "
-            f"they run {within} {self._taken()}."
+            f"they run {self._within} {self._taken()}."
         )
 
     def brief(self, left: BoolArray) -> str:
@@ -190,9 +218,9 @@ class OthersRule(PodRule):
         """`anti-affinity of cache`."""
         return f"of {named_or_counted(self.workloads, 'workload')}"
 
-    def where(self, left: BoolArray) -> str:
+    def where(self, left: BoolArray) -> FieldPath:
         """Their field, not the pod's."""
-        return f"podAntiAffinity of {named_or_counted(self.workloads, 'workload')}"
+        return FieldPath(f"podAntiAffinity of {named_or_counted(self.workloads, 'workload')}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,28 +228,29 @@ class NearRule(PodRule):
     """Required pod affinity: all terms are one fact, for one pod has to match them all."""
 
     kind: ClassVar[RuleKind] = "podAffinity"
+    name: ClassVar[str] = "pod affinity"
+    monotone: ClassVar[bool] = False
+    leaving: ClassVar[str] = "pod affinity leaves"
 
-    @property
-    def name(self) -> str:
-        """`pod affinity`."""
-        return "pod affinity"
-
-    def sentence(self, left: BoolArray, *, first: bool) -> str:
+    def sentence(self, left: BoolArray, *, first: bool, place: str = "") -> str:
         """`Pod affinity wants web-1 in a zone with ... pods; they run in eu-1a.`"""
         wanted = conjoined([selector_words(term.label_selector) for term in self.terms])
         running = int(self.counts.sum())
         if not running:
             rest = "no such pod runs"
         else:
-            within = self.subject.places.within(self.terms[0].topology_key)
-            rest = f"{count_of(running, 'such pod')}, {within} {self._taken()}"
+            rest = f"{count_of(running, 'such pod')}, {self._within} {self._taken()}"
         return (
             f"Pod affinity wants {self.subject.name} in the {self.keys} of pods with {wanted}: "
             f"{rest}."
         )
 
+    def excludes(self, left: BoolArray, there: str) -> str:
+        """`no pod that it has to be near runs there`."""
+        return f"no pod that it has to be near runs{there or ' where it may go'}"
+
     def brief(self, left: BoolArray) -> str:
-        """`pod affinity finds no mate`."""
+        """`pod affinity allows eu-1a`."""
         return "pod affinity allows " + (self._taken() or "no node")
 
     def cell(self, node: int) -> str:
@@ -265,11 +294,10 @@ def find(subject: Subject) -> list[Rule]:
         groups = matched(subject, term)
         field = f"{ANTI_FIELD}[{index}]"
         found.append(AntiAffinityRule(subject, field, mask, (term,), tuple(sorted(groups)), index))
-    others = list(_terms_of_others(subject))
     existing = _refused(plugins[0], subject, Affinity(), REASON_EXISTING)
     if existing.any():
         running = set(subject.cluster.group_of[subject.state.node_of >= 0].tolist())
-        live = [(g, term) for g, term in others if g.index in running]
+        live = [(g, term) for g, term in terms_of_others(subject) if g.index in running]
         terms = tuple({id(term): term for _, term in live}.values())
         groups = frozenset(group.index for group, _ in live)
         found.append(OthersRule(subject, ANTI_FIELD, existing, terms, tuple(sorted(groups))))
@@ -282,7 +310,7 @@ def _refused(
     """Nodes that the plugin refuses for this reason when the pod has these terms alone."""
     group = _with_affinity(subject.group, affinity)
     result = plugin.pre_filter(subject.state, group).filter
-    size = subject.places.total
+    size = subject.nodes.total
     if result is None:
         return np.zeros(size, np.bool_)
     verdicts = result.verdicts()
@@ -302,7 +330,8 @@ def matched(subject: Subject, term: PodAffinityTerm) -> frozenset[int]:
     return frozenset(cluster.group_index.matching(term.label_selector, namespaces).tolist())
 
 
-def _terms_of_others(subject: Subject) -> Iterable[tuple[PodGroup, PodAffinityTerm]]:
+def terms_of_others(subject: Subject) -> Iterator[tuple[PodGroup, PodAffinityTerm]]:
+    """Required anti-affinity against the pod, with the groups that carry it."""
     cluster, group = subject.cluster, subject.group
     labels = cluster.namespaces.get(group.namespace, {})
     for carried in subject.state.carried_terms.about(group, labels):

@@ -24,36 +24,48 @@ class NodeAffinityRule(Rule):
     """Whether only `nodeSelector` asks, so that a node lacks `key=value`."""
 
     kind: ClassVar[RuleKind] = "nodeAffinity"
+    static: ClassVar[bool] = True
+    leaving: ClassVar[str] = "node affinity leaves"
+    excluding: ClassVar[str] = "node affinity excludes {}"
 
     @property
     def name(self) -> str:
         """`nodeSelector` or `node affinity`."""
         return "nodeSelector" if self.equals else "node affinity"
 
-    def sentence(self, left: BoolArray, *, first: bool) -> str:
-        """`1200 nodes lack disktype=ssd.`"""
+    def sentence(self, left: BoolArray, *, first: bool, place: str = "") -> str:
+        """`1200 nodes lack disktype=ssd (nodeSelector).`"""
         mask = left & self.blocked
         number = int(mask.sum())
-        if number == self.subject.places.total:
-            which, one = "No node", True
+        if number == self.subject.nodes.total:
+            which, verb = "No node", "has" if self.equals else "matches"
         elif number == int(left.sum()) and number > 1:
-            which, one = f"None of these {number} nodes", True
+            which, verb = f"None of these {number} nodes", "has" if self.equals else "matches"
         else:
-            which, one = self.subject.places.describe(mask), number == 1
-        if which.startswith("No"):
-            verb = "has" if self.equals else "matches"
-        elif self.equals:
-            verb = "lacks" if one else "lack"
-        else:
-            verb = "does not match" if one else "do not match"
+            which, verb = self.subject.nodes.describe(mask), self._lacks(one=number == 1)
         return f"{which} {verb} {self.asked} ({self.name})."
+
+    def _lacks(self, *, one: bool) -> str:
+        if self.equals:
+            return "lacks" if one else "lack"
+        return "does not match" if one else "do not match"
+
+    def clause(self, removed: BoolArray) -> str:
+        """`3 lack disktype=ssd`."""
+        number = int(removed.sum())
+        verb = self._lacks(one=self.equals and number == 1)
+        return f"{number} {verb} {self.asked}"
+
+    def reason(self, nodes: BoolArray) -> str:
+        """`nodeSelector disktype=ssd`."""
+        return f"{self.name} {self.asked}"
 
     def brief(self, left: BoolArray) -> str:
         """`node affinity excludes it`."""
         return f"{self.name} asks for {self.asked}"
 
     def cell(self, node: int) -> str:
-        """`nodeSelector disktype=ssd`."""
+        """The same for every node."""
         return f"{self.name} {self.asked}"
 
     def facts(self) -> Facts:
@@ -65,28 +77,22 @@ def find(subject: Subject) -> list[Rule]:
     """One fact for nodeSelector and affinity together, as the plugin judges them together."""
     spec = subject.group.spec
     required = spec.affinity.node_affinity.required
-    for plugin in subject.profile.filters:
-        if plugin.name != "NodeAffinity":
-            continue
-        result = plugin.pre_filter(subject.state, subject.group)
-        size = subject.places.total
-        if result.rejection is not None:
-            blocked = np.ones(size, np.bool_)
-        elif result.filter is not None:
-            blocked = result.filter.refused()
-        else:
-            continue
-        asked = [f"{key}={value}" for key, value in sorted(spec.node_selector.items())]
-        field = "spec.nodeSelector"
-        if required is not None:
-            terms = [term_words(term) for term in required.node_selector_terms]
-            asked.append(conjoined(terms, "or"))
-            field = "spec.affinity.nodeAffinity"
-        if not asked:
-            asked, field = ["the profile's own affinity"], "pluginConfig.NodeAffinity.addedAffinity"
-        equals = required is None and bool(spec.node_selector)
-        return [NodeAffinityRule(subject, field, blocked, conjoined(asked), equals)]
-    return []
+    result = subject.pre_filter("NodeAffinity")
+    if result.rejection is not None:
+        blocked = np.ones(subject.nodes.total, np.bool_)
+    elif result.filter is not None:
+        blocked = result.filter.refused()
+    else:
+        return []
+    asked = [f"{key}={value}" for key, value in sorted(spec.node_selector.items())]
+    field = "spec.nodeSelector"
+    if required is not None:
+        asked.append(conjoined([term_words(term) for term in required.node_selector_terms], "or"))
+        field = "spec.affinity.nodeAffinity"
+    if not asked:
+        asked, field = ["the profile's own affinity"], "pluginConfig.NodeAffinity.addedAffinity"
+    equals = required is None and bool(spec.node_selector)
+    return [NodeAffinityRule(subject, field, blocked, conjoined(asked), equals)]
 
 
 def term_words(term: NodeSelectorTerm) -> str:

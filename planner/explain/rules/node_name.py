@@ -18,14 +18,13 @@ class NodeNameRule(Rule):
     wanted: str
 
     kind: ClassVar[RuleKind] = "nodeName"
+    name: ClassVar[str] = "nodeName"
+    static: ClassVar[bool] = True
+    leaving: ClassVar[str] = "nodeName leaves"
+    excluding: ClassVar[str] = "its nodeName is none of them"
 
-    @property
-    def name(self) -> str:
-        """`nodeName`."""
-        return "nodeName"
-
-    def sentence(self, left: BoolArray, *, first: bool) -> str:
-        """`nodeName allows a1 only.`"""
+    def sentence(self, left: BoolArray, *, first: bool, place: str = "") -> str:
+        """`nodeName is a1, and no other node is asked.`"""
         known = self.wanted in self.subject.cluster.node_index
         return f"nodeName is {self.wanted}" + (
             ", and no other node is asked." if known else "; there is no such node."
@@ -36,7 +35,7 @@ class NodeNameRule(Rule):
         return f"nodeName is {self.wanted}"
 
     def cell(self, node: int) -> str:
-        """`nodeName`."""
+        """`nodeName a1`."""
         return f"nodeName {self.wanted}"
 
     def facts(self) -> Facts:
@@ -46,10 +45,8 @@ class NodeNameRule(Rule):
 
 def find(subject: Subject) -> list[Rule]:
     """Only pods that were not bound yet and name a node."""
-    for plugin in subject.profile.filters:
-        if plugin.name == "NodeName":
-            found = plugin.pre_filter(subject.state, subject.group).filter
-            if found is not None:
-                wanted = subject.group.node_name
-                return [NodeNameRule(subject, "spec.nodeName", found.refused(), wanted)]
-    return []
+    found = subject.pre_filter("NodeName").filter
+    if found is None:
+        return []
+    wanted = subject.group.node_name
+    return [NodeNameRule(subject, "spec.nodeName", found.refused(), wanted)]

@@ -19,19 +19,16 @@ class PortRule(Rule):
     ports: tuple[int, ...]
 
     kind: ClassVar[RuleKind] = "ports"
+    name: ClassVar[str] = "host ports"
+    leaving: ClassVar[str] = "free host ports leave"
+    excluding: ClassVar[str] = "its host port is taken on {}"
 
-    @property
-    def name(self) -> str:
-        """`host ports`."""
-        return "host ports"
-
-    def sentence(self, left: BoolArray, *, first: bool) -> str:
+    def sentence(self, left: BoolArray, *, first: bool, place: str = "") -> str:
         """`Host port 8080 is taken on a1 and a2.`"""
-        ports = conjoined([str(port) for port in self.ports], "or")
         mask = left & self.blocked
         every = mask.all() and len(mask) > 1
-        where = "every node" if every else self.subject.places.describe(mask)
-        return f"Host port {ports} is taken on {where}."
+        where = "every node" if every else self.subject.nodes.describe(mask)
+        return f"Host port {self._ports} is taken on {where}."
 
     def brief(self, left: BoolArray) -> str:
         """`its host port is taken`."""
@@ -39,7 +36,11 @@ class PortRule(Rule):
 
     def cell(self, node: int) -> str:
         """`port taken`."""
-        return f"port {conjoined([str(port) for port in self.ports], 'or')} taken"
+        return f"port {self._ports} taken"
+
+    @property
+    def _ports(self) -> str:
+        return conjoined([str(port) for port in self.ports], "or")
 
     def facts(self) -> Facts:
         """The ports."""
@@ -48,11 +49,9 @@ class PortRule(Rule):
 
 def find(subject: Subject) -> list[Rule]:
     """The plugin's own verdicts."""
-    for plugin in subject.profile.filters:
-        if plugin.name == "NodePorts":
-            found = plugin.pre_filter(subject.state, subject.group).filter
-            if found is not None:
-                ports = tuple(sorted({port for _, _, port in subject.group.spec.host_ports}))
-                field = "spec.containers[*].ports[*].hostPort"
-                return [PortRule(subject, field, found.refused(), ports)]
-    return []
+    found = subject.pre_filter("NodePorts").filter
+    if found is None:
+        return []
+    ports = tuple(sorted({port for _, _, port in subject.group.spec.host_ports}))
+    field = "spec.containers[*].ports[*].hostPort"
+    return [PortRule(subject, field, found.refused(), ports)]

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from planner.cluster.node_rules import BoolArray
-from planner.explain.rules.rule import Facts, Rule
+from planner.explain.rules.rule import Facts, Rule, all_of_them
 from planner.explain.situation.subject import Subject
 from planner.words import NAMED, conjoined
 from planner_models.diagnosis import RuleKind
@@ -27,11 +27,10 @@ class TaintRule(Rule):
     nodes_of: Mapping[Taint, BoolArray]
 
     kind: ClassVar[RuleKind] = "taints"
-
-    @property
-    def name(self) -> str:
-        """`taints`."""
-        return "taints"
+    name: ClassVar[str] = "taints"
+    static: ClassVar[bool] = True
+    leaving: ClassVar[str] = "taints leave"
+    excluding: ClassVar[str] = "it does not tolerate the taints of {}"
 
     def taints_at(self, left: BoolArray) -> list[Taint]:
         """The taints of these nodes, the most frequent first."""
@@ -39,22 +38,39 @@ class TaintRule(Rule):
         found = [taint for taint, count in counts.items() if count]
         return sorted(found, key=lambda taint: (-counts[taint], str(taint)))
 
-    def sentence(self, left: BoolArray, *, first: bool) -> str:
+    def sentence(self, left: BoolArray, *, first: bool, place: str = "") -> str:
         """`Both nodes in eu-1c have the taint nvidia.com/gpu=present:NoSchedule, which ...`."""
         mask = left & self.blocked
         taints = self.taints_at(mask)
         text = conjoined([str(taint) for taint in taints[:NAMED]], "or")
         noun = "the taint" if len(taints) == 1 else "one of the taints"
-        number = int(mask.sum())
-        verb = "has" if number == 1 else "have"
-        who = self.subject.short
-        return f"{self._which(mask, left)} {verb} {noun} {text}, which {who} does not tolerate."
+        verb = "has" if int(mask.sum()) == 1 else "have"
+        which = all_of_them(self.subject, mask, left, place, "Both of them")
+        return f"{which} {verb} {noun} {text}, which {self.subject.short} does not tolerate."
 
-    def _which(self, mask: BoolArray, left: BoolArray) -> str:
-        number, names = int(mask.sum()), self.subject.places.names(mask)
-        if number == int(left.sum()) and number > 1:
-            return f"Both of them, {conjoined(names)}," if number == 2 else f"All {number}"
-        return self.subject.places.describe(mask)
+    def clause(self, removed: BoolArray) -> str:
+        """`3 have the taint dedicated=ml:NoSchedule, which web does not tolerate`."""
+        verb = "has" if int(removed.sum()) == 1 else "have"
+        who = self.subject.short
+        return (
+            f"{int(removed.sum())} {verb} the {self.reason(removed)}, which {who} does not tolerate"
+        )
+
+    def reason(self, nodes: BoolArray) -> str:
+        """`taint dedicated=ml:NoSchedule`."""
+        return f"taint {conjoined([str(taint) for taint in self.taints_at(nodes)[:2]], 'or')}"
+
+    def alone(self) -> str:
+        """`pod/mypod tolerates the taints of no node`."""
+        return f"{self.subject.headline} tolerates the taints of no node"
+
+    def after_spread(self, spread: str, place: str, left: BoolArray) -> str:
+        """`zone spread waits for eu-1c, where web tolerates no node`."""
+        return f"{spread} waits for {place}, where {self.subject.short} tolerates no node"
+
+    def few_words(self, left: BoolArray) -> str:
+        """`taints not tolerated`."""
+        return "taints not tolerated"
 
     def brief(self, left: BoolArray) -> str:
         """`web tolerates no node there`."""

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from planner.cluster.node_rules import BoolArray
-from planner.explain.rules.rule import NARROWS, Facts, Rule
+from planner.explain.rules.rule import NARROWS, Facts, FieldPath, Rule
 from planner.explain.situation.subject import Subject
 from planner.scheduler.framework.plugin import Status
 from planner.words import conjoined
@@ -36,13 +36,11 @@ class VolumeRule(Rule):
     """Whether the claims themselves are unusable, wherever the pod goes."""
 
     kind: ClassVar[RuleKind] = "volumes"
-    stage: ClassVar[int] = NARROWS
+    name: ClassVar[str] = "volume"
+    phase: ClassVar[int] = NARROWS
     changeable: ClassVar[int] = 1
-
-    @property
-    def name(self) -> str:
-        """`volume`."""
-        return "volume"
+    leaving: ClassVar[str] = "its volumes leave"
+    excluding: ClassVar[str] = "its volumes can't be used on {}"
 
     @property
     def reaches_only(self) -> bool:
@@ -54,7 +52,7 @@ class VolumeRule(Rule):
         """Whether nothing but the place of bound volumes refuses nodes."""
         return bool(self.reasons) and set(self.reasons) <= _PINNING
 
-    def sentence(self, left: BoolArray, *, first: bool) -> str:
+    def sentence(self, left: BoolArray, *, first: bool, place: str = "") -> str:
         """`The volume of data-db-2 lets db-2 go to eu-1a only (a1, a2).`"""
         claims = conjoined(self.claims)
         who = self.subject.name
@@ -70,15 +68,15 @@ class VolumeRule(Rule):
 
     def _where(self, allowed: BoolArray) -> str:
         zones = self.zones()
-        names = self.subject.places.names(allowed)
+        names = self.subject.nodes.names(allowed)
         listed = f" ({', '.join(names)})" if len(names) <= 6 else ""
         if zones:
             return f"{conjoined(zones)} only{listed}"
-        return f"{self.subject.places.describe(allowed)} only"
+        return f"{self.subject.nodes.describe(allowed)} only"
 
     def zones(self) -> list[str]:
         """The zones that are reached, if the volumes reach whole zones."""
-        topology = self.subject.places.zones
+        topology = self.subject.nodes.zones
         if topology is None or not self.allowed.any():
             return []
         inside = set(topology.domain_of[self.allowed].tolist())
@@ -87,13 +85,17 @@ class VolumeRule(Rule):
             return []
         return [topology.domains[i] for i in sorted(inside)]
 
+    def domains_left(self, left: BoolArray) -> list[str]:
+        """The zones that are reached."""
+        return self.zones()
+
     def brief(self, left: BoolArray) -> str:
-        """`its volume is in eu-1a`."""
+        """`volume is in eu-1a`, behind whose it is."""
         zones = self.zones()
         if self.rejected or not self.allowed.any():
-            return "its volumes can't be used"
-        where = conjoined(zones) if zones else self.subject.places.describe(self.allowed)
-        return f"its volume is {'in' if zones else 'on'} {where}"
+            return "volumes can't be used"
+        where = conjoined(zones) if zones else self.subject.nodes.describe(self.allowed)
+        return f"volume is {'in' if zones else 'on'} {where}"
 
     def cell(self, node: int) -> str:
         """`volume elsewhere`."""
@@ -103,7 +105,7 @@ class VolumeRule(Rule):
         """The claims and kube-scheduler's reasons."""
         return {"claims": list(self.claims), "reasons": list(self.reasons)}
 
-    def where(self, left: BoolArray) -> str:
+    def where(self, left: BoolArray) -> FieldPath:
         """`pvc/data-db-2 -> pv-db-2`."""
         storage, namespace = self.subject.cluster.storage, self.subject.group.namespace
         texts = []
@@ -111,18 +113,16 @@ class VolumeRule(Rule):
             claim = storage.claims.get(f"{namespace}/{name}")
             bound = claim.spec.volume_name if claim is not None else ""
             texts.append(f"pvc/{name}" + (f" -> {bound}" if bound else ""))
-        return ", ".join(texts)
+        return FieldPath(", ".join(texts))
 
 
 def find(subject: Subject) -> list[Rule]:
     """The verdicts of the four plugins together."""
-    blocked = np.zeros(subject.places.total, np.bool_)
+    blocked = np.zeros(subject.nodes.total, np.bool_)
     reasons: set[str] = set()
     rejected = False
-    for plugin in subject.profile.filters:
-        if plugin.name not in PLUGINS:
-            continue
-        result = plugin.pre_filter(subject.state, subject.group)
+    for plugin in PLUGINS:
+        result = subject.pre_filter(plugin)
         if result.rejection is not None:
             blocked[:] = True
             reasons.update(result.rejection.reasons)

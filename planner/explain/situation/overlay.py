@@ -19,9 +19,10 @@ from planner.cluster.node_rules import BoolArray
 from planner.cluster.resources import ResourceTable
 from planner.cluster.storage import Storage
 from planner.explain.situation.subject import Subject
-from planner.scheduler.cycle import Evaluation, GroupCycle
+from planner.scheduler.cycle import Evaluation
 from planner.scheduler.framework.changes import ChangeLog
 from planner.scheduler.framework.state import SchedulingState
+from planner.scheduler.group_cycle import GroupCycle
 from planner.scheduler.volumes.state import VolumeState
 from planner_models.node import UNSCHEDULABLE_TAINT, Node
 from planner_models.pod import PodSpec
@@ -97,8 +98,6 @@ def state_under(subject: Subject, overlay: Overlay) -> SchedulingState:
     state = copy.copy(subject.state)
     state.log = ChangeLog()
     _change_groups(subject, state, overlay)
-    if overlay.others:
-        _change_others(state, overlay.others)
     if overlay.nodes or overlay.added:
         _change_nodes(state, overlay)
     if overlay.without:
@@ -122,20 +121,18 @@ def _volumes_differ(subject: Subject, overlay: Overlay) -> bool:
 
 
 def _change_groups(subject: Subject, state: SchedulingState, overlay: Overlay) -> None:
-    if not overlay.edits:
-        return
+    """Specs of whole groups, and what the pod itself requests."""
     cluster, group = state.cluster, subject.group
     spec = edited_spec(subject, overlay)
-    changed = [group.index]
-    if overlay.rollout:
-        changed = [
-            other.index
-            for other in cluster.groups
-            if cluster.workloads[other.index] == subject.workload and other.spec == group.spec
-        ]
+    specs = {i: edit(cluster.groups[i].spec) for i, edit in overlay.others.items()}
+    if overlay.edits and overlay.rollout:
+        for other in cluster.groups:
+            if cluster.workloads[other.index] == subject.workload and other.spec == group.spec:
+                specs[other.index] = spec
+    if specs:
         groups = list(cluster.groups)
-        for index in changed:
-            groups[index] = replace(groups[index], spec=spec)
+        for index, changed in specs.items():
+            groups[index] = replace(groups[index], spec=changed)
         state.cluster = sharing(cluster, replace(cluster, groups=tuple(groups)), nodes=False)
         _forget(state, _DERIVED - _ABOUT_NODES)
     if spec.requests != group.spec.requests:
@@ -143,15 +140,6 @@ def _change_groups(subject: Subject, state: SchedulingState, overlay: Overlay) -
         for name, column in cluster.resources.index.items():
             if name != "pods":
                 state.requests[group.index, column] = spec.requests.get(name, 0)
-
-
-def _change_others(state: SchedulingState, edits: Mapping[int, SpecEdit]) -> None:
-    groups = list(state.cluster.groups)
-    for index, edit in edits.items():
-        groups[index] = replace(groups[index], spec=edit(groups[index].spec))
-    changed = replace(state.cluster, groups=tuple(groups))
-    state.cluster = sharing(state.cluster, changed, nodes=False)
-    _forget(state, _DERIVED - _ABOUT_NODES)
 
 
 def _change_nodes(state: SchedulingState, overlay: Overlay) -> None:

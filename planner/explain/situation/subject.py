@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -9,11 +10,13 @@ import numpy as np
 
 from planner.cluster import Cluster
 from planner.cluster.groups import PodGroup
-from planner.cluster.movability import MovePolicy
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.owners import WorkloadRef
-from planner.explain.situation.places import Places
+from planner.cluster.topology import Topology
+from planner.disruption.movability import MovePolicy
+from planner.explain.situation.node_names import NodeNames
 from planner.scheduler.cycle import Scheduler
+from planner.scheduler.framework.plugin import SKIP, PreFilterResult
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import Profile
 from planner_models.pod import Pod
@@ -26,7 +29,7 @@ class Subject:
     state: SchedulingState
     profile: Profile
     scheduler: Scheduler
-    places: Places
+    nodes: NodeNames
     pod: int
     movable: dict[MovePolicy, BoolArray] = field(default_factory=dict)
     """Running pods that may be evicted; subjects over one state share what they found."""
@@ -88,13 +91,36 @@ class Subject:
         here = (self.cluster.node_of >= -1) & ~self.state.terminating
         return int((mine[self.cluster.group_of] & here).sum())
 
-    @property
-    def template(self) -> str:
-        """Where the pod's fields are changed: in its own spec or in the workload's template."""
-        return "spec" if self.bare else "spec.template.spec"
+    def pre_filter(self, plugin: str) -> PreFilterResult:
+        """What a plugin says about the pod; nothing, if the profile leaves it out."""
+        for each in self.profile.filters:
+            if each.name == plugin:
+                return each.pre_filter(self.state, self.group)
+        return SKIP
+
+    def running_of(self, groups: Sequence[int]) -> BoolArray:
+        """The running pods of these groups."""
+        found: BoolArray = np.isin(self.cluster.group_of, groups) & (self.state.node_of >= 0)
+        return found
+
+    def running_in(self, topology: Topology, node: int, groups: Sequence[int]) -> BoolArray:
+        """Those of them in the node's domain."""
+        there = np.append(topology.domain_of, -2)[self.state.node_of] == topology.domain_of[node]
+        found: BoolArray = self.running_of(groups) & there
+        return found
 
 
 def subject_of(cluster: Cluster, profile: Profile, pod: int) -> Subject:
     """The pod over a fresh state."""
-    state = SchedulingState(cluster)
-    return Subject(state, profile, Scheduler(state, profile), Places(cluster), pod)
+    return subject_over(SchedulingState(cluster), profile, pod)
+
+
+def subject_over(
+    state: SchedulingState,
+    profile: Profile,
+    pod: int,
+    movable: dict[MovePolicy, BoolArray] | None = None,
+) -> Subject:
+    """The pod over a state of its own."""
+    scheduler = Scheduler(state, profile)
+    return Subject(state, profile, scheduler, NodeNames(state.cluster), pod, movable or {})

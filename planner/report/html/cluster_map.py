@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from planner.cluster import PENDING, Cluster
-from planner.cluster.counted_key import counted_key
+from planner.cluster.spread import counted_key
 from planner.cluster.topology import NO_DOMAIN, IntArray
 from planner.documents.inspection_nodes import flavour, zone_key
 from planner.report.html.map_view import ClusterMap, HeatBlock, Json, Step, Tile, Zone

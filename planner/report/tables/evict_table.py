@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from planner.report.text.blocks import GAP, Block, Paragraph, Style, Table
+from planner.report.text.left_alone import left_alone_blocks
 from planner.report.text.notices import notice_blocks
 from planner.report.text.wording import name_some
 from planner.words import conjoined, count_of
@@ -60,9 +61,18 @@ def headline(document: EvictionPlan) -> str:
             return "Nothing that may be evicted would help."
         return "Nothing to evict: there is nothing to repair."
     pods = count_of(len(document.evictions), "pod")
+    if document.part is not None:
+        part = document.part
+        return f"Wave {part.wave} of {part.waves}: evict {pods} of {part.evictions}."
     waves = count_of(len(document.waves), "wave")
-    then = "repairs the spread" if document.options.goals == ("spread",) else "places them anew"
-    return f"Evict {pods} in {waves}; kube-scheduler then {then} itself."
+    return f"Evict {pods} in {waves}; kube-scheduler then {_then(document)} itself."
+
+
+def _then(document: EvictionPlan) -> str:
+    before, after = document.before.excess, document.after.excess
+    if document.options.goals != ("spread",) or after > before:
+        return "places them anew"
+    return "repairs part of the spread" if after else "repairs the spread"
 
 
 def only_drains(document: EvictionPlan) -> bool:
@@ -77,27 +87,47 @@ def certainty(document: EvictionPlan) -> Iterator[Block]:
             yield Paragraph(_counts(document))
         return
     seen, seeds = document.convergence, document.checked_seeds
+    whole = document.part is None
     if document.converges:
+        so = "Converges" if whole else "The whole plan converges"
         text = (
-            f"Converges: in {seeds} of {seeds} tie seeds, with the evicted pod gone and with it "
+            f"{so}: in {seeds} of {seeds} tie seeds, with the evicted pod gone and with it "
             "still terminating when its replacement is placed."
         )
-        few = " No plan needs fewer evictions." if document.fewest else ""
-        yield Paragraph(f"{_counts(document)} {text}{few}", "green")
+        yield Paragraph(f"{_counts(document)} {text}{_fewest(document)}", "green")
         return
     worst = seeds - min(seen.gone, seen.terminating)
-    text = f"Does not converge: {worst} of {seeds} tie seeds end worse than planned"
+    not_so = "Does not converge" if whole else "The whole plan does not converge"
+    text = f"{not_so}: {worst} of {seeds} tie seeds end worse than planned"
     if seen.replanned is not None:
         again = f"{seen.replanned} of {seen.replanned_of}"
         text += f"; with a new plan after every wave {again} end well"
-    yield Paragraph(f"{_counts(document)} {text}. Run wave 1 and plan again (--wave 1).", "yellow")
+    then = "Run wave 1 and plan again (--wave 1)."
+    if seen.replanned == 0:
+        then = "Carry none of it out."
+    yield Paragraph(f"{_counts(document)} {text}. {then}", "yellow")
+
+
+def _fewest(document: EvictionPlan) -> str:
+    """What is proven: that it takes as many evictions, or that more would help no further."""
+    if not document.fewest or document.part is not None:
+        return ""
+    if not document.after.excess:
+        return " No plan needs fewer evictions."
+    most = document.options.limits.total
+    if most is not None and most == len(document.evictions):
+        return f" No plan of {count_of(most, 'eviction')} gets further (--max-evictions)."
+    return " No plan gets further, or as far with fewer evictions."
 
 
 def _counts(document: EvictionPlan) -> str:
-    before, after = document.before, document.after
+    before, after, part = document.before, document.after, document.part
     what = "Over the limit"
     if only_drains(document):
         what = f"Pods that have to leave {conjoined(document.options.nodes)}"
+    if part is not None:
+        now = f"{what}: {part.excess_before} -> {part.excess_after} by this wave"
+        return f"{now}, {after.excess} after the last one."
     text = f"{what}: {before.excess} -> {after.excess}."
     if before.pending or after.pending:
         text += f" Pending pods {before.pending} -> {after.pending}."
@@ -166,13 +196,7 @@ def remaining_blocks(document: EvictionPlan, *, wide: bool) -> Iterator[Block]:
     if found:
         text = ", ".join(found) if wide else name_some(found)
         yield Paragraph(f"Still broken: {text}.", "red")
-    if document.protected:
-        stay = [f"{pod.pod} ({pod.reason})" for pod in document.protected]
-        text = ", ".join(stay) if wide else name_some(stay)
-        yield Paragraph(f"Not evictable: {text}.", "yellow")
-    if wide and document.left_alone:
-        alone = [f"{each.pods} because {each.reason}" for each in document.left_alone]
-        yield Paragraph(f"Left alone in any case: {'; '.join(alone)}.", "dim")
+    yield from left_alone_blocks(document.protected, document.left_alone, wide=wide)
 
 
 def _not_emptied(document: EvictionPlan, kept: Sequence[PlanViolation]) -> str:
@@ -182,7 +206,8 @@ def _not_emptied(document: EvictionPlan, kept: Sequence[PlanViolation]) -> str:
         pods[violation.domain] = pods.get(violation.domain, 0) + violation.count
     nodes = name_some([f"{node} ({count_of(count, 'pod')})" for node, count in pods.items()])
     text = f"Not emptied: {nodes}."
-    if {"spread", "soft"} & set(document.options.goals):
+    stay = sum(pod.node in pods for pod in document.protected)
+    if {"spread", "soft"} & set(document.options.goals) or stay >= sum(pods.values()):
         return text
     return f"{text} With --for spread beside it others may be evicted to make room."
 

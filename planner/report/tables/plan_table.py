@@ -9,6 +9,7 @@ from planner.report.tables.plan_next import hints
 from planner.report.tables.plan_proof import proof
 from planner.report.tables.plan_steps import ROWS, Steps, more
 from planner.report.text.blocks import GAP, Block, Paragraph, Table
+from planner.report.text.left_alone import left_alone_blocks
 from planner.report.text.notices import notice_blocks
 from planner.report.text.spread_bars import Spread, spread_bars
 from planner.report.text.wording import name_some
@@ -166,11 +167,15 @@ def _broken_row(violation: PlanViolation) -> tuple[str, ...]:
 
 
 def remaining_blocks(document: Plan, *, wide: bool) -> Iterator[Block]:
-    """Rules that stay broken by running pods."""
-    if document.options.relax or not document.violations:
-        return
+    """Rules that stay broken by running pods, and pods that nobody may move."""
+    if not document.options.relax and document.violations:
+        yield _still_broken(document, wide=wide)
+    yield from left_alone_blocks(document.protected, document.left_alone, wide=wide)
+
+
+def _still_broken(document: Plan, *, wide: bool) -> Block:
     found = [
         f"{v.constraint} {v.domain} ({v.count}, allowed {v.allowed})" for v in document.violations
     ]
     text = ", ".join(found) if wide else name_some(found)
-    yield Paragraph(f"Still broken: {text}.", "red")
+    return Paragraph(f"Still broken: {text}.", "red")

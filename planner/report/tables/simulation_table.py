@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from planner.report.text.blocks import GAP, WIDTH, Block, Paragraph, Style, Table
 from planner.report.text.commands import about
+from planner.rules import cards_of_plugin
 from planner.words import NAMED, count_of, short_key
 from planner_models.simulation import (
     RefusedNodes,
@@ -28,14 +29,6 @@ PLUGINS = {
     "ImageLocality": "Image",
 }
 """Score plugins in the order of the default profile, with the names that fit a column."""
-
-_WORDS = {
-    "NodeUnschedulable": "cordoned",
-    "NodeName": "another node is named",
-    "TaintToleration": "untolerated taints",
-    "NodeAffinity": "node affinity or selector",
-    "NodePorts": "host port taken",
-}
 
 
 def blocks(document: Simulation, *, wide: bool) -> Sequence[Block]:
@@ -155,7 +148,8 @@ def _why(refused: RefusedNodes) -> str:
     if refused.plugin == "PodTopologySpread" and refused.numbers is not None:
         key, _, numbers = refused.numbers.partition(": ")
         return f"{short_key(key)} spread ({numbers})"
-    return _WORDS.get(refused.plugin, ", ".join(refused.reasons))
+    words = next((card.refusal for card in cards_of_plugin(refused.plugin)), "")
+    return words or ", ".join(refused.reasons)
 
 
 def remarks(document: Simulation) -> Iterator[Block]:

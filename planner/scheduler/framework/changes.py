@@ -10,12 +10,10 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.scheduler.framework.plugin import Change
-
-BoolArray = NDArray[np.bool_]
 
 _GROUP, _NODE, _DELTA, _TERMINATING = range(4)
 _FEW = 4

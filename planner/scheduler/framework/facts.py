@@ -1,4 +1,4 @@
-"""What the scheduler knows from nodes and groups alone, whoever runs where.
+"""What the scheduler knows from nodes and groups alone, wherever pods run.
 
 A plan is looked at by many schedulers in turn: one orders it, one checks it step by step, one looks
 at its end. They share what no placement changes.
@@ -6,9 +6,9 @@ at its end. They share what no placement changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -16,12 +16,24 @@ from planner.cluster import Cluster
 from planner.cluster.node_rules import NodeRules
 from planner.cluster.topology import IntArray
 from planner.scheduler.framework.carried_terms import CarriedTerms
-from planner.scheduler.framework.images import ImageIndex, image_index
 from planner_models.taints import Taint
 
 T = TypeVar("T")
 TaintSets: TypeAlias = tuple[tuple[tuple[Taint, ...], ...], IntArray]
 _MEMO = ("scheduler_facts", b"")
+
+
+class ImageState(NamedTuple):
+    """An image by one of its names: its size and the nodes that have it."""
+
+    size_bytes: int
+    nodes: IntArray
+
+
+ImageIndex: TypeAlias = Mapping[str, ImageState]
+
+_NONE: IntArray = np.empty(0, np.int64)
+NOWHERE = ImageState(0, _NONE)
 
 
 class Facts:
@@ -64,7 +76,7 @@ class Facts:
     @cached_property
     def images(self) -> ImageIndex:
         """Which nodes have which images."""
-        return image_index(self._cluster)
+        return _image_index(self._cluster)
 
     @cached_property
     def carried_terms(self) -> CarriedTerms:
@@ -89,3 +101,17 @@ def facts_of(cluster: Cluster) -> Facts:
         cluster.memo[_MEMO] = Facts(cluster)
     found: Facts = cluster.memo[_MEMO]
     return found
+
+
+def _image_index(cluster: Cluster) -> ImageIndex:
+    """Size (that of the first node that reported it) and nodes of every image name."""
+    sizes: dict[str, int] = {}
+    nodes: dict[str, list[int]] = {}
+    for index in cluster.arrival.tolist():
+        for image in cluster.nodes[index].status.images:
+            for name in image.names:
+                sizes.setdefault(name, image.size_bytes)
+                found = nodes.setdefault(name, [])
+                if not found or found[-1] != index:
+                    found.append(index)
+    return {name: ImageState(sizes[name], np.array(nodes[name], np.int64)) for name in nodes}

@@ -7,7 +7,8 @@ answer up to date as pods come and go, instead of computing it again for the nex
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Protocol
 
@@ -51,7 +52,11 @@ class Change(NamedTuple):
 
 
 class Filter(Protocol):
-    """One plugin's verdicts for one group over all nodes, kept current by `apply`."""
+    """One plugin's verdicts for one group over all nodes, kept current by `apply`.
+
+    A filter for which no other pod matters, or that reads the state anew each time, has nothing to
+    apply.
+    """
 
     def verdicts(self) -> IntArray:
         """PASS or a number that `status` explains, for each node."""
@@ -74,12 +79,23 @@ class Filter(Protocol):
 
     def apply(self, changes: Changes) -> None:
         """Pods were placed or removed."""
+        return
 
     def dry_run(self, change: Change) -> None:
         """Preemption takes a pod away or gives it back for the length of a what-if.
 
         Until all pods are back, only `verdict_at` is asked, of the node that changed.
         """
+        return
+
+
+def first_refusal(filters: Iterable[Filter], node: int) -> Status | None:
+    """The first filter that refuses the node now, in its words; None if all let it pass."""
+    for each in filters:
+        verdict = each.verdict_at(node)
+        if verdict != PASS:
+            return each.status(verdict)
+    return None
 
 
 class Score(Protocol):
@@ -87,15 +103,18 @@ class Score(Protocol):
 
     def active(self) -> bool:
         """Whether the plugin has anything to say now; if not, it skips scoring this pod."""
+        return True
 
     def scores(self, feasible: IntArray) -> IntArray:
         """The raw score of each feasible node."""
 
     def normalise(self, raw: IntArray, feasible: IntArray) -> IntArray:
         """Raw scores brought to 0..100, which the profile's weight multiplies."""
+        return raw
 
     def apply(self, changes: Changes) -> None:
         """Pods were placed or removed."""
+        return
 
 
 @dataclass(frozen=True)
@@ -112,7 +131,7 @@ class PreFilterResult:
 
 
 SKIP = PreFilterResult()
-"""For good: a plugin that skips a group would do so whoever ran where."""
+"""For good: a plugin that skips a group would do so wherever pods ran."""
 
 
 class FilterPlugin(Protocol):
@@ -148,38 +167,40 @@ class StaticFilter(Filter):
         """The first status for verdict 1, the second for 2, and so on."""
         return self._statuses[verdict - 1]
 
-    def apply(self, changes: Changes) -> None:
-        """Other pods don't matter."""
-
-    def dry_run(self, change: Change) -> None:
-        """Other pods don't matter."""
-
 
 def static_result(verdicts: IntArray, statuses: Sequence[Status]) -> PreFilterResult:
     """Verdicts that no other pod changes; where they refuse no node, there is nothing to say."""
     return PreFilterResult(StaticFilter(verdicts, statuses)) if verdicts.any() else SKIP
 
 
-class StaticScore:
+class StaticScore(Score):
     """Scores that no other pod changes."""
 
     def __init__(self, raw: IntArray) -> None:
         self._raw = raw
 
-    def active(self) -> bool:
-        """Always."""
-        return True
-
     def scores(self, feasible: IntArray) -> IntArray:
         """The same as ever."""
         return self._raw[feasible]
 
-    def normalise(self, raw: IntArray, feasible: IntArray) -> IntArray:
-        """Already between 0 and 100."""
-        return raw
+
+class LocalScore(Score):
+    """Scores by a node and its pods alone: judged again only where pods came or left."""
+
+    def __init__(self) -> None:
+        self._scores = self.judge(None)
+
+    @abstractmethod
+    def judge(self, nodes: IntArray | None) -> IntArray:
+        """The scores of these nodes, or of all."""
+
+    def scores(self, feasible: IntArray) -> IntArray:
+        """As judged last."""
+        return self._scores[feasible]
 
     def apply(self, changes: Changes) -> None:
-        """Other pods don't matter."""
+        """Only the nodes that changed are judged again."""
+        self._scores[changes.touched] = self.judge(changes.touched)
 
 
 def default_normalise(raw: IntArray, *, reverse: bool) -> IntArray:

@@ -18,8 +18,7 @@ from planner.cluster.resources import sum_by
 from planner.cluster.topology import IntArray
 from planner.scheduler.framework.carried_terms import CarriedTerms
 from planner.scheduler.framework.changes import ChangeLog
-from planner.scheduler.framework.facts import Facts, TaintSets, facts_of
-from planner.scheduler.framework.images import ImageIndex
+from planner.scheduler.framework.facts import Facts, ImageIndex, TaintSets, facts_of
 from planner.scheduler.framework.plugin import Change
 from planner.scheduler.volumes.state import VolumeState
 from planner_models.pod import Pod
@@ -121,18 +120,11 @@ class SchedulingState:
         self.terminating[pod] = True
         self.log.append(self._shift(pod, node, 1))
 
-    def try_without(self, pods: list[int]) -> list[Change]:
-        """Preemption's what-if: the room of these pods of one node is free; nothing is decided.
+    def try_shift(self, pods: list[int], delta: int) -> list[Change]:
+        """Preemption's what-if: these pods of one node are away (-1), or back again (1).
 
         Only the sums that filters read move: nothing is scored in a what-if.
         """
-        return self._try(pods, -1)
-
-    def try_with(self, pods: list[int]) -> list[Change]:
-        """The end of that what-if for these pods."""
-        return self._try(pods, 1)
-
-    def _try(self, pods: list[int], delta: int) -> list[Change]:
         if not pods:
             return []
         node = int(self.node_of[pods[0]])

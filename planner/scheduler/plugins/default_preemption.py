@@ -17,12 +17,12 @@ import numpy as np
 
 from planner.cluster.topology import IntArray
 from planner.scheduler.framework.plugin import (
-    PASS,
     UNRESOLVABLE,
     Change,
     Filter,
     StaticFilter,
     Status,
+    first_refusal,
 )
 from planner.scheduler.framework.state import SchedulingState
 from planner_models.policy import PodDisruptionBudget
@@ -102,17 +102,17 @@ class DryRun:
         self._lower = _LowerPriority(state, pod)
 
     def on(self, node: int) -> Victims | Status:
-        """Whom the pod would drive off this node, or why that would not help.
+        """The pods of this node that would have to go, or why that would not help.
 
         There is always a victim: with all pods back the node refuses as it did before.
         """
         potential = self._lower.on(node)
         if not potential:
             return Status(DefaultPreemption.name, UNRESOLVABLE, (REASON_NO_VICTIMS,))
-        self._take(potential)
+        self._shift(potential, -1)
         refusal = self._refusal(node)
         if refusal is not None:
-            self._give_back(potential)
+            self._shift(potential, 1)
             return refusal
         return self._reprieve(node, sorted(potential, key=self._importance))
 
@@ -120,55 +120,49 @@ class DryRun:
         protected, free = self._budgets.split(potential)
         violations = self._do_not_fit(node, protected)
         victims = violations + self._do_not_fit(node, free)
-        self._give_back(victims)
+        self._shift(victims, 1)
         return Victims(tuple(sorted(victims, key=self._importance)), len(violations))
 
     def _do_not_fit(self, node: int, pods: Iterable[int]) -> list[int]:
         """Give pods back one by one; those that leave no room for the newcomer stay away."""
         victims: list[int] = []
         for pod in pods:
-            self._give_back([pod])
+            self._shift([pod], 1)
             if self._refusal(node) is not None:
-                self._take([pod])
+                self._shift([pod], -1)
                 victims.append(pod)
         return victims
 
-    def _take(self, pods: list[int]) -> None:
-        self._count(self._state.try_without(pods))
-
-    def _give_back(self, pods: list[int]) -> None:
-        self._count(self._state.try_with(pods))
-
-    def _count(self, changes: Iterable[Change]) -> None:
-        for change in changes:
-            for each in self._counting:
-                each.dry_run(change)
+    def _shift(self, pods: list[int], delta: int) -> None:
+        """Take pods away (-1) or give them back (1)."""
+        for change in self._state.try_shift(pods, delta):
+            _count(self._counting, change)
 
     def _refusal(self, node: int) -> Status | None:
         """The pod has to pass with and without the pods that are nominated for the node."""
         nominated = self._nominated.get(node, ())
-        if not nominated:
-            return self._refusal_now(node)
-        self._shift(nominated, node, 1)
-        refusal = self._refusal_now(node)
-        self._shift(nominated, node, -1)
-        return refusal or self._refusal_now(node)
-
-    def _shift(self, pods: Iterable[int], node: int, delta: int) -> None:
-        for pod in pods:
-            change = self._state.try_on(pod, node, delta)
-            for each in self._filters:
-                each.dry_run(change)
-
-    def _refusal_now(self, node: int) -> Status | None:
-        for each in self._filters:
-            verdict = each.verdict_at(node)
-            if verdict != PASS:
-                return each.status(verdict)
-        return None
+        beside = refusal_beside(self._state, self._filters, nominated, node) if nominated else None
+        return beside or first_refusal(self._filters, node)
 
     def _importance(self, pod: int) -> tuple[int, int]:
         return -self._state.pod(pod).priority, start_time(self._state, pod)
+
+
+def refusal_beside(
+    state: SchedulingState, filters: Sequence[Filter], nominated: Sequence[int], node: int
+) -> Status | None:
+    """The first refusal of the node if the pods that are nominated for it ran there already."""
+    for pod in nominated:
+        _count(filters, state.try_on(pod, node, 1))
+    refusal = first_refusal(filters, node)
+    for pod in nominated:
+        _count(filters, state.try_on(pod, node, -1))
+    return refusal
+
+
+def _count(filters: Sequence[Filter], change: Change) -> None:
+    for each in filters:
+        each.dry_run(change)
 
 
 def start_time(state: SchedulingState, pod: int) -> int:

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from planner.cluster.groups import PodGroup
-from planner.scheduler.framework.images import NOWHERE
+from planner.scheduler.framework.facts import NOWHERE
 from planner.scheduler.framework.plugin import MAX_NODE_SCORE, StaticScore
 from planner.scheduler.framework.state import SchedulingState
 

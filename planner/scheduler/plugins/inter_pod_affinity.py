@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from planner.cluster.groups import PodGroup
-from planner.cluster.matching import TermScope
+from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray, Topology
 from planner.scheduler.framework.carried_terms import CarriedTerm
 from planner.scheduler.framework.changes import Changes, GroupSet
@@ -27,6 +27,7 @@ from planner.scheduler.framework.plugin import (
     Change,
     Filter,
     PreFilterResult,
+    Score,
     Status,
 )
 from planner.scheduler.framework.state import SchedulingState
@@ -64,17 +65,17 @@ class InterPodAffinity:
         own = affinity.pod_affinity.preferred or affinity.pod_anti_affinity.preferred
         if self._ignore_others and not own:
             return None
-        weights = _Weights(state)
+        related: list[tuple[int, str, int]] = []
         for sign, terms in ((1, affinity.pod_affinity), (-1, affinity.pod_anti_affinity)):
             for weighted in terms.preferred:
                 term = weighted.pod_affinity_term
-                for other in _matched_groups(state, term, group.namespace):
-                    weights.add(other, term.topology_key, sign * weighted.weight)
+                matched = _matched_groups(state, term, group.namespace)
+                related += [(g, term.topology_key, sign * weighted.weight) for g in matched]
         for wish in _terms_about(state, group):
             weight = self._weight(wish)
             if weight:
-                weights.add(wish.owner, wish.term.topology_key, weight)
-        return _AffinityScore(weights) if weights else None
+                related.append((wish.owner, wish.term.topology_key, weight))
+        return _AffinityScore(state, related) if related else None
 
     def _weight(self, wish: CarriedTerm) -> int:
         """What a running pod's term adds; required affinity counts, required distance does not."""
@@ -87,10 +88,7 @@ def _matched_groups(
     state: SchedulingState, term: PodAffinityTerm, namespace: str
 ) -> frozenset[int]:
     """The groups that a term carried by a pod of `namespace` is about."""
-    index = state.cluster.group_index
-    scope = TermScope.of(term, namespace)
-    names = scope.among(index.namespaces, state.cluster.namespaces)
-    return frozenset(index.matching(term.label_selector, names).tolist())
+    return frozenset(state.cluster.groups_about(term, namespace).tolist())
 
 
 def _terms_about(state: SchedulingState, group: PodGroup) -> Iterator[CarriedTerm]:
@@ -202,13 +200,13 @@ class _AffinityFilter(Filter):
                 return verdict
         return PASS
 
-    def _near_mates(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def _near_mates(self) -> BoolArray:
         """Every term's domain has a pod that matches all terms; the first of a group may start it.
 
         That exception holds only while no pod anywhere matches, and the node has all the labels.
         """
         fewest = np.min([counter.per_node() for counter in self._near], axis=0)
-        near: np.ndarray[tuple[int], np.dtype[np.bool_]] = fewest >= self._enough()
+        near: BoolArray = fewest >= self._enough()
         return near
 
     def _enough(self) -> int:
@@ -235,33 +233,12 @@ class _AffinityFilter(Filter):
             counter.add(change)
 
 
-class _Weights:
-    """Summed weights per group and topology key."""
-
-    def __init__(self, state: SchedulingState) -> None:
-        self.state = state
-        self._items: list[tuple[int, str, int]] = []
-
-    def add(self, group: int, key: str, weight: int) -> None:
-        """A term of this weight relates the incoming pod to a group."""
-        self._items.append((group, key, weight))
-
-    def __bool__(self) -> bool:
-        return bool(self._items)
-
-    def counters(self) -> dict[str, _DomainCounts]:
-        """Weighted counts per key."""
-        return _counters(self.state, self._items)
-
-    def presence(self) -> dict[str, _DomainCounts]:
-        """How many relations there are per key, whatever their weights."""
-        return _counters(self.state, ((group, key, 1) for group, key, _ in self._items))
-
-
-class _AffinityScore:
-    def __init__(self, weights: _Weights) -> None:
-        self._counters = list(weights.counters().values())
-        self._presence = list(weights.presence().values())
+class _AffinityScore(Score):
+    def __init__(self, state: SchedulingState, related: Sequence[tuple[int, str, int]]) -> None:
+        """`related`: (group, topology key, weight) for each term between it and the pod."""
+        self._counters = list(_counters(state, related).values())
+        there = ((group, key, 1) for group, key, _ in related)
+        self._presence = list(_counters(state, there).values())
 
     def active(self) -> bool:
         """Whether any running pod is related to this one; otherwise the plugin skips scoring."""

@@ -19,8 +19,7 @@ from planner.scheduler.framework.plugin import (
 )
 from planner.scheduler.framework.state import SchedulingState
 from planner_models.affinity import NodeAffinity as NodeAffinityRules
-from planner_models.affinity import PreferredSchedulingTerm
-from planner_models.selectors import NodeSelector, NodeSelectorTerm
+from planner_models.selectors import NodeSelector
 
 REASON_POD = "node(s) didn't match Pod's node affinity/selector"
 REASON_ENFORCED = "node(s) didn't match scheduler-enforced node affinity"
@@ -49,7 +48,7 @@ class NodeAffinity:
             return PreFilterResult(rejection=rejection)
         verdicts = np.where(state.node_rules.affinity(spec), 0, _POD)
         if self._added.required is not None:
-            verdicts[~_matching(state, self._added.required)] = _ENFORCED
+            verdicts[~state.node_rules.matching(self._added.required)] = _ENFORCED
         return PreFilterResult(
             StaticFilter(
                 verdicts,
@@ -68,7 +67,7 @@ class NodeAffinity:
             return None
         total = np.zeros(len(state.cluster.nodes), np.int64)
         for term in (*self._added.preferred, *preferred):
-            total += term.weight * _matching_term(state, term)
+            total += term.weight * state.node_rules.term(term.preference)
         return _Preferred(total)
 
 
@@ -92,20 +91,3 @@ def named_nodes(required: NodeSelector | None) -> frozenset[str] | None:
             return None
         names |= frozenset.intersection(*sets)
     return frozenset(names)
-
-
-def _matching(
-    state: SchedulingState, selector: NodeSelector
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    nodes = state.cluster.nodes
-    return np.fromiter(
-        (selector.matches(node.labels, node.name) for node in nodes), np.bool_, len(nodes)
-    )
-
-
-def _matching_term(state: SchedulingState, term: PreferredSchedulingTerm) -> IntArray:
-    preference: NodeSelectorTerm = term.preference
-    nodes = state.cluster.nodes
-    return np.fromiter(
-        (preference.matches(node.labels, node.name) for node in nodes), np.int64, len(nodes)
-    )

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from planner.cluster.groups import PodGroup
 from planner.cluster.resources import rows_of
 from planner.cluster.topology import IntArray
-from planner.scheduler.framework.changes import Changes
-from planner.scheduler.framework.plugin import MAX_NODE_SCORE
+from planner.scheduler.framework.plugin import MAX_NODE_SCORE, LocalScore
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.plugins.node_resources_fit import is_scalar
 from planner_models.scheduler_args import NodeResourcesBalancedAllocationArgs
@@ -46,14 +45,14 @@ class NodeResourcesBalancedAllocation:
         return _BalancedScore(state, columns)
 
 
-class _BalancedScore:
+class _BalancedScore(LocalScore):
     def __init__(self, state: SchedulingState, columns: list[tuple[int, int]]) -> None:
         self._state = state
         self._columns = np.array([column for column, _ in columns], np.int64)
         self._wanted = np.array([amount for _, amount in columns], np.int64)[:, None]
-        self._scores = self._judge()
+        super().__init__()
 
-    def _judge(self, nodes: IntArray | None = None) -> IntArray:
+    def judge(self, nodes: IntArray | None) -> IntArray:
         """50 + (50 + with - without) / 2, truncated."""
         capacity = self._capacity(nodes)
         used = rows_of(self._state.used.T, self._columns, nodes)
@@ -70,22 +69,6 @@ class _BalancedScore:
             (NodeResourcesBalancedAllocation.name, *self._columns.tolist()),
             lambda: _Capacity.of(rows_of(allocatable, self._columns, None)),
         )
-
-    def active(self) -> bool:
-        """Always."""
-        return True
-
-    def scores(self, feasible: IntArray) -> IntArray:
-        """Between 0 and 100 already."""
-        return self._scores[feasible]
-
-    def normalise(self, raw: IntArray, feasible: IntArray) -> IntArray:
-        """Nothing to do."""
-        return raw
-
-    def apply(self, changes: Changes) -> None:
-        """Only the nodes that changed are scored again."""
-        self._scores[changes.touched] = self._judge(changes.touched)
 
 
 class _Capacity(NamedTuple):

@@ -15,8 +15,8 @@ from planner.scheduler.framework.plugin import (
     MAX_NODE_SCORE,
     UNRESOLVABLE,
     UNSCHEDULABLE,
-    Change,
     Filter,
+    LocalScore,
     PreFilterResult,
     Status,
 )
@@ -139,9 +139,6 @@ class _FitFilter(Filter):
                 verdict |= bit | (self._unresolvable if request > offered else 0)
         return verdict
 
-    def dry_run(self, change: Change) -> None:
-        """The state counts along."""
-
 
 Rule = Callable[[IntArray, IntArray], IntArray]
 """(requested, capacity) of one resource over nodes to its score; capacity is never 0."""
@@ -197,7 +194,7 @@ def _column(numbers: Sequence[int]) -> IntArray:
     return np.array(numbers, np.int64)[:, None]
 
 
-class _FitScore:
+class _FitScore(LocalScore):
     def __init__(
         self,
         state: SchedulingState,
@@ -222,9 +219,9 @@ class _FitScore:
         names = [resource.name for resource in scored]
         self._defaulted = [row for row, name in enumerate(names) if name in NON_ZERO]
         self._non_zero = np.array([NON_ZERO.index(names[row]) for row in self._defaulted], np.int64)
-        self._scores = self._judge()
+        super().__init__()
 
-    def _judge(self, nodes: IntArray | None = None) -> IntArray:
+    def judge(self, nodes: IntArray | None) -> IntArray:
         """The weighted mean over the resources that the node has; a row for each of them."""
         capacity, weights, divisor = self._shares(nodes)
         score = self._rule(self._used(nodes) + self._wanted, capacity)
@@ -260,19 +257,3 @@ class _FitScore:
         used = rows_of(self._state.used.T, self._columns, nodes)
         used[self._defaulted] = defaulted
         return used
-
-    def active(self) -> bool:
-        """Always."""
-        return True
-
-    def scores(self, feasible: IntArray) -> IntArray:
-        """Between 0 and 100 already."""
-        return self._scores[feasible]
-
-    def normalise(self, raw: IntArray, feasible: IntArray) -> IntArray:
-        """Nothing to do."""
-        return raw
-
-    def apply(self, changes: Changes) -> None:
-        """Only the nodes that changed are scored again."""
-        self._scores[changes.touched] = self._judge(changes.touched)

@@ -9,7 +9,6 @@ import numpy as np
 
 from planner.cluster.groups import PodGroup
 from planner.cluster.topology import IntArray
-from planner.scheduler.framework.changes import Changes
 from planner.scheduler.framework.plugin import (
     SKIP,
     UNRESOLVABLE,
@@ -69,9 +68,6 @@ class _LimitFilter(Filter):
     def status(self, verdict: int) -> Status:
         """Taking pods with other volumes away would help."""
         return Status(NodeVolumeLimits.name, UNSCHEDULABLE, (REASON,))
-
-    def apply(self, changes: Changes) -> None:
-        """The volume state counts along."""
 
     def dry_run(self, change: Change) -> None:
         """Remember whose volumes are away on trial."""

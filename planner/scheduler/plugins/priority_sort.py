@@ -1,4 +1,4 @@
-"""PrioritySort: higher priority first, then who came earlier."""
+"""PrioritySort: higher priority first, then the earlier arrival."""
 
 from __future__ import annotations
 

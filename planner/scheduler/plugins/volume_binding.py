@@ -7,11 +7,9 @@ from typing import ClassVar
 
 from planner.cluster.groups import PodGroup
 from planner.cluster.topology import IntArray
-from planner.scheduler.framework.changes import Changes
 from planner.scheduler.framework.plugin import (
     SKIP,
     UNRESOLVABLE,
-    Change,
     Filter,
     PreFilterResult,
     StaticFilter,
@@ -57,7 +55,10 @@ class VolumeBinding:
 
 
 class _BindingFilter(Filter):
-    """Read anew each time: pods placed meanwhile may have taken free volumes."""
+    """Read anew each time: pods placed meanwhile may have taken free volumes.
+
+    A pod that preemption takes away leaves its volumes as they are.
+    """
 
     def __init__(self, state: SchedulingState, group: PodGroup) -> None:
         self._volumes = state.volumes
@@ -70,12 +71,6 @@ class _BindingFilter(Filter):
     def status(self, verdict: int) -> Status:
         """Preemption frees no volume."""
         return _STATUSES[verdict - 1]
-
-    def apply(self, changes: Changes) -> None:
-        """The volume state knows what placed pods have taken."""
-
-    def dry_run(self, change: Change) -> None:
-        """A pod that is taken away leaves its volumes as they are."""
 
 
 def _status(verdict: int) -> Status:

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from planner.cluster.groups import PodGroup
+from planner.cluster.node_rules import BoolArray
 from planner.cluster.storage import Storage
 from planner.scheduler.framework.plugin import (
     SKIP,
@@ -17,7 +18,7 @@ from planner.scheduler.framework.plugin import (
 )
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.volumes.claims import PodClaim, delayed
-from planner.scheduler.volumes.reach import BoolArray, NodeReach
+from planner.scheduler.volumes.reach import NodeReach
 from planner_models.node import REGION, ZONE
 from planner_models.volume import PersistentVolume, PersistentVolumeClaim
 

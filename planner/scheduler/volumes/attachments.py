@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from planner.cluster import Cluster
+from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.scheduler.volumes.claims import VolumeId
-from planner.scheduler.volumes.reach import BoolArray
 
 NO_LIMIT = -1
 

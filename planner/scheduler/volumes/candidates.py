@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from planner.cluster.node_rules import BoolArray
 from planner.cluster.storage import Storage
 from planner.cluster.topology import IntArray
-from planner.scheduler.volumes.reach import STORAGE, BoolArray, NodeReach, Reach
+from planner.scheduler.volumes.reach import STORAGE, NodeReach, Reach
 from planner_models.selectors import LabelSelector
 from planner_models.volume import PersistentVolume, PersistentVolumeClaim
 

@@ -7,9 +7,8 @@ must be able to provision one for the node.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -17,7 +16,8 @@ from planner.cluster.storage import Storage
 from planner.cluster.topology import IntArray
 from planner.scheduler.volumes.candidates import NO_VOLUME, VolumeCandidates, requested
 from planner.scheduler.volumes.claims import PodClaim
-from planner.scheduler.volumes.reach import BoolArray, NodeReach, Reach
+from planner.scheduler.volumes.promises import NOTHING, Bindings, Promises
+from planner.scheduler.volumes.reach import NodeReach, Reach
 from planner_models.volume import PersistentVolumeClaim
 
 NODE_CONFLICT = 1
@@ -25,42 +25,6 @@ BIND_CONFLICT = 2
 NOT_ENOUGH_SPACE = 4
 VOLUME_MISSING = 8
 """The reasons against a node; a verdict is the sum of those that hold."""
-
-
-class Reserved(Protocol):
-    """What pods placed earlier have taken. Volumes are numbered in the order of their names."""
-
-    @property
-    def taken(self) -> BoolArray:
-        """Which free volumes were promised to some claim."""
-
-    def promised(self, claim: str) -> Iterable[int]:
-        """The free volumes that were promised to a claim."""
-
-    def selected(self, claim: str) -> int | None:
-        """The node for which a claim is to be provisioned; negative for one that doesn't exist."""
-
-
-@dataclass(frozen=True)
-class Bindings:
-    """What a pod's unbound claims get on a node: free volumes, or volumes still to be made.
-
-    `pairs` are claims with the free volumes they take. A claim that a pod mounts twice takes two.
-    """
-
-    pairs: tuple[tuple[str, str], ...] = ()
-    provision: tuple[str, ...] = ()
-
-    @property
-    def bind(self) -> Mapping[str, str]:
-        """Claim to free volume."""
-        return dict(self.pairs)
-
-    def __bool__(self) -> bool:
-        return bool(self.pairs or self.provision)
-
-
-NOTHING = Bindings()
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,16 +62,16 @@ class VolumeMatching:
         self._candidates = VolumeCandidates(storage, reach)
         self._bound: dict[tuple[Reach | None, ...], IntArray] = {}
 
-    def find(self, claims: Sequence[PodClaim], reserved: Reserved) -> Outcome:
+    def find(self, claims: Sequence[PodClaim], promises: Promises) -> Outcome:
         """Verdicts and choices over all nodes for a pod whose claims all exist."""
         present = [entry.claim for entry in claims if entry.claim is not None]
         verdicts = self._against_bound([c for c in present if c.fully_bound])
         unbound = [c for c in present if not c.fully_bound]
         if not unbound:
             return Outcome(verdicts)
-        selected = {c.key: reserved.selected(c.key) for c in unbound}
+        selected = {c.key: promises.selected(c.key) for c in unbound}
         waiting = [c for c in unbound if selected[c.key] is not None]
-        choices = self._choose([c for c in unbound if selected[c.key] is None], reserved)
+        choices = self._choose([c for c in unbound if selected[c.key] is None], promises)
         refused = self._against_provisioning(waiting, choices)
         for claim in waiting:
             elsewhere = np.arange(self._nodes) != selected[claim.key]
@@ -134,25 +98,25 @@ class VolumeMatching:
         return verdicts
 
     def _choose(
-        self, claims: Sequence[PersistentVolumeClaim], reserved: Reserved
+        self, claims: Sequence[PersistentVolumeClaim], promises: Promises
     ) -> list[tuple[PersistentVolumeClaim, IntArray]]:
         """Small claims choose first; on each node a volume is chosen once."""
         choices: list[tuple[PersistentVolumeClaim, IntArray]] = []
         for claim in sorted(claims, key=requested):
             earlier = [choice for _, choice in choices]
-            choices.append((claim, self._choice(claim, earlier, reserved)))
+            choices.append((claim, self._choice(claim, earlier, promises)))
         return choices
 
     def _choice(
-        self, claim: PersistentVolumeClaim, earlier: Sequence[IntArray], reserved: Reserved
+        self, claim: PersistentVolumeClaim, earlier: Sequence[IntArray], promises: Promises
     ) -> IntArray:
         """A volume that names the claim, or was promised to it, goes first.
 
         Where it does not reach a node, the claim gets no other free volume there.
         """
-        choice = self._candidates.of(claim).smallest(self._nodes, reserved.taken, earlier)
+        choice = self._candidates.of(claim).smallest(self._nodes, promises.taken, earlier)
         undecided = np.ones(self._nodes, np.bool_)
-        own = {*self._candidates.naming(claim), *reserved.promised(claim.key)}
+        own = {*self._candidates.naming(claim), *promises.promised(claim.key)}
         for index in sorted(own):
             here = undecided.copy()
             for other in earlier:

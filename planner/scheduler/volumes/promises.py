@@ -3,17 +3,39 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from planner.cluster import Cluster
+from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
-from planner.scheduler.volumes.matching import Bindings
-from planner.scheduler.volumes.reach import BoolArray
 from planner_models.volume import SELECTED_NODE
 
 NO_SUCH_NODE = -1
+
+
+@dataclass(frozen=True)
+class Bindings:
+    """What a pod's unbound claims get on a node: free volumes, or volumes still to be made.
+
+    `pairs` are claims with the free volumes they take. A claim that a pod mounts twice takes two.
+    """
+
+    pairs: tuple[tuple[str, str], ...] = ()
+    provision: tuple[str, ...] = ()
+
+    @property
+    def bind(self) -> Mapping[str, str]:
+        """Claim to free volume."""
+        return dict(self.pairs)
+
+    def __bool__(self) -> bool:
+        return bool(self.pairs or self.provision)
+
+
+NOTHING = Bindings()
 
 
 class Promises:

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.cluster import Cluster
+from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner_models.quantity import whole_value
 from planner_models.selectors import (
@@ -30,8 +29,6 @@ from planner_models.volume import (
     StorageClass,
     TopologySelectorTerm,
 )
-
-BoolArray: TypeAlias = NDArray[np.bool_]
 
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 STORAGE = "storage"

@@ -24,13 +24,8 @@ from planner.scheduler.volumes.claims import (
     delayed,
     volumes_attached_for,
 )
-from planner.scheduler.volumes.matching import (
-    NOTHING,
-    Bindings,
-    Outcome,
-    VolumeMatching,
-)
-from planner.scheduler.volumes.promises import Promises
+from planner.scheduler.volumes.matching import Outcome, VolumeMatching
+from planner.scheduler.volumes.promises import NOTHING, Bindings, Promises
 from planner.scheduler.volumes.reach import NodeReach
 
 

@@ -3,7 +3,6 @@
 Where no rule looks at other pods, a final state is legal if every node has room for what it holds,
 and every legal state can be reached: evict what leaves, then place. So placing pods by priority is
 vector bin packing. Walks find good packings in milliseconds, and sums over all nodes bound them.
-Where these differ, all ways to fill a few nodes that are alike are looked at (settling), many nodes
-are filled anew to the brim (refilling), and a model without any memory of who was where decides the
-small ones of other kinds.
+Where these differ, all ways to fill a few nodes that are alike are looked at, and many nodes are
+filled anew to the brim. What is open then in small clusters is left to the exact search.
 """

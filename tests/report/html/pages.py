@@ -11,7 +11,7 @@ from planner.documents.plan import make_plan
 from planner.documents.simulation import simulation_of
 from planner.evictions.suggestion import EvictOptions
 from planner.explain.diagnose import ExplainOptions
-from planner.explain.many import explain_pods
+from planner.explain.several_pods import explain_pods
 from planner.report.html.evict_page import evict_page
 from planner.report.html.explain_page import explain_page
 from planner.report.html.fleet_page import fleet_page
@@ -19,7 +19,7 @@ from planner.report.html.simulate_page import simulate_page
 from planner.report.html.solve_page import solve_page
 from planner.report.html.view import Page
 from planner.scheduler.profile import default_profile
-from planner.solver.options import SolveOptions
+from planner.solver.problem.options import SolveOptions
 from planner_models.plan import Plan
 
 

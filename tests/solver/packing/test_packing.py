@@ -12,21 +12,20 @@ from hypothesis import strategies as st
 
 from planner.cluster import build_cluster
 from planner.cluster.topology import IntArray
-from planner.solver.options import SolveOptions
-from planner.solver.packing import pack as packing
-from planner.solver.packing import solution
-from planner.solver.packing.ceilings import ceiling
-from planner.solver.packing.completion import Effort, completed
-from planner.solver.packing.filling import Care, Filling
-from planner.solver.packing.fullness import one_stays_out
-from planner.solver.packing.homing import homeward, relabelled
-from planner.solver.packing.refilling import Work, refilled
-from planner.solver.packing.settling import settled, staying_out
-from planner.solver.packing.stock import Stock, only_room_decides, stock_of
-from planner.solver.packing.walks import Walks
-from planner.solver.problem import Problem, build_problem
-from planner.solver.search import solve
-from planner.solver.solution import Level
+from planner.solver import tuning
+from planner.solver.packing.enumeration import Effort, completed
+from planner.solver.packing.exchanges import Walks
+from planner.solver.packing.fewer_moves import homeward, relabelled
+from planner.solver.packing.fill_nodes import Care, Filling
+from planner.solver.packing.full_nodes import one_stays_out
+from planner.solver.packing.identical_nodes import settled, staying_out
+from planner.solver.packing.question import Stock, only_room_decides, stock_of
+from planner.solver.packing.refill import Work, refilled
+from planner.solver.packing.room_bounds import ceiling
+from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.problem import Problem, build_problem
+from planner.solver.problem.solution import Level
+from planner.solver.route import solve_in_full as solve
 from planner.sources.inventory import Inventory
 from planner_models.meta import ObjectMeta, OwnerReference
 from planner_models.node import Node, NodeStatus
@@ -309,8 +308,7 @@ def test_without_any_model_bounds_hold_and_values_are_reached(problem: Problem) 
     if given_ is None:
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(packing, "EXACT_CELLS", 0)
-        patch.setattr(solution, "MODEL_CELLS", 0)
+        patch.setattr(tuning, "PACKING_MODEL_CELLS", 0)
         found = solve(replace(problem, options=replace(problem.options, time_limit=0.5)))
     placed = [level for level in found.levels if level.kind == "placed"]
     top = [-value for value in best(problem)[: len(placed)]]

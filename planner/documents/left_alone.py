@@ -1,0 +1,57 @@
+"""Which pods a plan leaves alone, and what it takes for granted of the others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from planner.cluster import Cluster
+from planner.disruption.replacement import Replacements
+from planner.replay.violations import Violation
+from planner_models.notice import Notice
+from planner_models.plan import ProtectedCount, ProtectedPod
+
+
+def protected_pods(
+    cluster: Cluster, reasons: Mapping[int, str], remaining: Iterable[Violation]
+) -> Iterator[ProtectedPod]:
+    """Pods that still break a rule in the end, because nobody may evict them."""
+    broken = {pod for violation in remaining for pod in violation.pods}
+    for pod in sorted(broken & reasons.keys(), key=lambda pod: cluster.pods[pod].key):
+        yield ProtectedPod(
+            pod=cluster.pods[pod].key,
+            node=cluster.nodes[cluster.node_of[pod]].name,
+            reason=reasons[pod],
+        )
+
+
+def left_alone(reasons: Mapping[int, str]) -> tuple[ProtectedCount, ...]:
+    """How many pods stay for each reason."""
+    counts = Counter(reasons.values())
+    return tuple(
+        ProtectedCount(reason=reason, pods=pods) for reason, pods in sorted(counts.items())
+    )
+
+
+def assumed_to_return(cluster: Cluster, evicted: Iterable[int]) -> Iterator[Notice]:
+    """That controllers which the input lacks are taken to bring the same pods back."""
+    replacements = Replacements(cluster)
+    assumed = sorted({pod for pod in evicted if replacements.of(pod).fate == "assumed"})
+    if assumed:
+        workloads = {cluster.workloads[cluster.group_of[pod]].short for pod in assumed}
+        yield Notice(
+            code="controllerNotInInput",
+            text=(
+                "the input lacks the controllers of pods that the plan evicts; they are assumed to "
+                "bring back the same pods (kubectl get deploy,rs,sts,rc -A -o json has them)"
+            ),
+            objects=tuple(sorted(workloads)),
+        )
+
+
+def driven_off(cluster: Cluster, pods: Iterable[int]) -> Iterator[Notice]:
+    """That replacements which wait for room may preempt others meanwhile."""
+    names = tuple(sorted({cluster.pods[pod].key for pod in pods}))
+    if names:
+        text = "replacements that find no room may drive off pods of lower priority"
+        yield Notice(code="preempts", text=text, objects=names)

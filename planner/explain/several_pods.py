@@ -1,0 +1,214 @@
+"""Several pods: replicas judged together, workloads that compete, and everything that waits.
+
+Pods are judged as a set: a sequence has to place all of them. What kube-scheduler places one after
+the other is put on the nodes first; the first pod that is left over tells why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from planner.cluster import Cluster
+from planner.disruption.movability import Movability
+from planner.explain.competition import compete
+from planner.explain.conflicts.batches import conflicts_of, most_of
+from planner.explain.diagnose import (
+    ABOUT_ROOM,
+    NO_FEWER,
+    NO_SEQUENCE,
+    Explainer,
+    ExplainOptions,
+    explain,
+)
+from planner.explain.room.moves import landing_nodes, rearranged
+from planner.explain.room.rearrange import Room, room_for
+from planner.explain.situation.trial_state import Turn, place_in_turn
+from planner.scheduler.profile import Profile
+from planner.words import NAMED, conjoined, count_of
+from planner_models.diagnosis import Diagnosis, Verdict
+
+_WORST: tuple[Verdict, ...] = ("impossible", "undecided", "stuck", "gated", "schedulable")
+
+
+def explain_pods(
+    cluster: Cluster, pods: Sequence[int], profile: Profile, options: ExplainOptions
+) -> Diagnosis:
+    """One pod, the replicas of a workload, or several workloads as a set."""
+    explainer = Explainer(cluster, profile, options)
+    if not pods:
+        return Diagnosis(
+            targets=(), verdict="schedulable", headline="there is no pending pod to explain"
+        )
+    if len(pods) == 1:
+        return explainer.alone(pods[0])
+    workloads = explainer.by_workload(pods)
+    if len(workloads) == 1:
+        return _together(explainer, pods)
+    parts = [_together(explainer, each) for each in workloads.values()]
+    if all(part.verdict == "schedulable" for part in parts):
+        return _competing(explainer, pods, parts)
+    return _summed_up(explainer, pods, parts)
+
+
+def explain_workloads(
+    cluster: Cluster, pods: Sequence[int], profile: Profile, options: ExplainOptions
+) -> Diagnosis:
+    """A part for each workload, each judged without the pods of the others."""
+    explainer = Explainer(cluster, profile, options)
+    workloads = explainer.by_workload(pods)
+    return _summed_up(explainer, pods, [_together(explainer, each) for each in workloads.values()])
+
+
+def _together(explainer: Explainer, pods: Sequence[int]) -> Diagnosis:
+    """Replicas of one workload."""
+    waiting = [pod for pod in pods if not explainer.cluster.pods[pod].spec.scheduling_gates]
+    if len(waiting) < 2:
+        return _for_all(explainer, pods, explainer.alone((waiting or list(pods))[0]))
+    first = explainer.subject(waiting[0])
+    turn = place_in_turn(first, waiting)
+    if not turn.left:
+        return _for_all(explainer, pods, explainer.alone(waiting[0]))
+    room = room_for(first, waiting, explainer.options.limits)
+    if room.steps is not None and not room.evictions:
+        return _out_of_turn(explainer, pods, turn, room)
+    known = room if room.steps is not None else None
+    last = explain(turn.subject(first), explainer.options, turn.left[1:], known)
+    found = _judged(explainer, pods, last, room, turn)
+    if explainer.options.brief or not turn.placed:
+        return found
+    return _with_conflicts(explainer, found, waiting)
+
+
+def _with_conflicts(explainer: Explainer, found: Diagnosis, pods: Sequence[int]) -> Diagnosis:
+    """Why one pod more than fits is one too many, whoever comes first."""
+    workload = explainer.workload(pods[0])
+    value, bound = most_of(explainer.subject(pods[0]), {workload: pods})
+    demands = {workload: pods[: value + 1] if value == bound else pods}
+    conflicts = conflicts_of(explainer.subject(pods[0]), demands)
+    if conflicts is None:
+        return found
+    rest = [text for text in found.proof if text in ABOUT_ROOM]
+    return found.model_copy(
+        update={
+            "conflicts": conflicts.documents(),
+            "more_conflicts": not conflicts.complete,
+            "proof": (conflicts.proof, *rest),
+        }
+    )
+
+
+def _out_of_turn(explainer: Explainer, pods: Sequence[int], turn: Turn, room: Room) -> Diagnosis:
+    """All fit, but not where kube-scheduler puts the first ones by itself."""
+    found = _for_all(explainer, pods, explainer.alone(pods[0]))
+    cluster = explainer.cluster
+    steps = [step for step in room.steps or () if step.action == "place"]
+    places = [f"{cluster.pods[s.pod].name} on {cluster.nodes[s.node].name}" for s in steps[:NAMED]]
+    more = f" and {len(steps) - NAMED} more" if len(steps) > NAMED else ""
+    text = (
+        f"By its own choice kube-scheduler places {len(turn.placed)} of them (ties by name), and "
+        f"the others wait. All fit as {conjoined(places)}{more}."
+    )
+    return found.model_copy(update={"narrative": (*found.narrative, text)})
+
+
+def _judged(
+    explainer: Explainer, pods: Sequence[int], last: Diagnosis, room: Room, turn: Turn
+) -> Diagnosis:
+    """What the pod that is left over says, with the verdict about all of them."""
+    number, who = len(pods), explainer.workload(pods[0]).name
+    changes: dict[str, object] = {"targets": _keys(explainer, pods)}
+    fitting = len(turn.placed)
+    if len(turn.left) > 1:
+        name = explainer.cluster.pods[turn.left[0]].name
+        judged = f"Judged for {name}, the first of {len(turn.left)} pods that are left over."
+        changes["not_listed"] = (judged, *last.not_listed)
+    if fitting:
+        text = f"{fitting} of {count_of(number, f'{who} pod')} find a node; then {last.headline}"
+        changes["headline"] = text
+    proof = [text for text in last.proof if text not in ABOUT_ROOM]
+    changes["proof"] = tuple(proof + ([NO_FEWER] if room.fewest else []))
+    if room.steps is not None:
+        first, brief = explainer.subject(pods[0]), explainer.options.brief
+        landing = {} if brief else landing_nodes(first, room.steps)
+        changes |= {
+            "verdict": room.verdict,
+            "rearrangement": rearranged(first, room, landing, brief=brief),
+            "rearranging": (),
+            "counting": None,
+            "remedy": count_of(room.evictions, "eviction"),
+        }
+    elif room.counting is not None:
+        counting = last.counting or room.counting
+        changes |= {
+            "verdict": room.verdict,
+            "rearrangement": None,
+            "counting": counting,
+            "rearranging": (counting.text,),
+            "proof": (*proof, NO_SEQUENCE),
+        }
+    else:
+        changes |= _unknown(explainer, last, room, turn)
+    return last.model_copy(update=changes)
+
+
+def _unknown(explainer: Explainer, last: Diagnosis, room: Room, turn: Turn) -> dict[str, object]:
+    """What the pod that is left over tells about all of them.
+
+    If no sequence helps it, none helps all: those before it could be evicted again, if they may.
+    """
+    policy = explainer.options.limits.policy
+    movability = Movability(explainer.cluster, policy)
+    free = all(movability.why(pod) is None for pod in turn.placed)
+    if last.verdict == "impossible" and free:
+        return {}
+    text = f"Whether evictions help all of them is not known: {room.limit}."
+    return {
+        "verdict": room.verdict,
+        "counting": None,
+        "rearranging": (text,),
+        "rearrangement": None,
+        "repairs": tuple(r for r in last.repairs if r.kind != "movePods"),
+    }
+
+
+def _for_all(explainer: Explainer, pods: Sequence[int], found: Diagnosis) -> Diagnosis:
+    if len(pods) == 1:
+        return found
+    headline = found.headline
+    if found.verdict == "schedulable":
+        who = explainer.workload(pods[0]).name
+        headline = f"all {count_of(len(pods), f'{who} pod')} find a node"
+    return found.model_copy(update={"targets": _keys(explainer, pods), "headline": headline})
+
+
+def _keys(explainer: Explainer, pods: Sequence[int]) -> tuple[str, ...]:
+    return tuple(explainer.cluster.pods[pod].key for pod in pods)
+
+
+def _competing(explainer: Explainer, pods: Sequence[int], parts: Sequence[Diagnosis]) -> Diagnosis:
+    """Each workload fits alone; do all of them together?"""
+    first = explainer.subject(pods[0])
+    turn = place_in_turn(first, pods)
+    if turn.left:
+        room = room_for(first, pods, explainer.options.limits)
+        if room.steps is None or room.evictions:
+            return compete(explainer, pods, turn, room)
+    names = [ref.name for ref in explainer.by_workload(pods)]
+    return Diagnosis(
+        targets=_keys(explainer, pods),
+        workloads=tuple(name for part in parts for name in part.workloads),
+        verdict="schedulable",
+        headline=f"all {len(pods)} pods of {' and '.join(names)} find a node together",
+    )
+
+
+def _summed_up(explainer: Explainer, pods: Sequence[int], parts: Sequence[Diagnosis]) -> Diagnosis:
+    verdicts = [part.verdict for part in parts]
+    verdict: Verdict = min(verdicts, key=_WORST.index) if verdicts else "schedulable"
+    return Diagnosis(
+        targets=_keys(explainer, pods),
+        workloads=tuple(name for part in parts for name in part.workloads),
+        verdict=verdict,
+        headline=f"{count_of(len(pods), 'pending pod')} of {count_of(len(parts), 'workload')}",
+        parts=tuple(parts),
+    )

@@ -1,0 +1,28 @@
+"""Pods that may not be evicted, with the reason, said once for all that share it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from planner.report.text.blocks import Block, Paragraph
+from planner.report.text.wording import name_some
+from planner_models.plan import ProtectedCount, ProtectedPod
+
+
+def left_alone_blocks(
+    protected: Sequence[ProtectedPod], left_alone: Sequence[ProtectedCount], *, wide: bool
+) -> Iterator[Block]:
+    """`Not evictable: prod/a, prod/b (it has local storage).`, and with `wide` all the others."""
+    by_reason: dict[str, list[str]] = {}
+    for pod in protected:
+        by_reason.setdefault(pod.reason, []).append(pod.pod)
+    if by_reason:
+        parts = [
+            f"{', '.join(pods) if wide else name_some(pods)} ({reason})"
+            for reason, pods in by_reason.items()
+        ]
+        text = "; ".join(parts) if wide or len(parts) == 1 else name_some(parts)
+        yield Paragraph(f"Not evictable: {text}.", "yellow")
+    if wide and left_alone:
+        alone = [f"{each.pods} because {each.reason}" for each in left_alone]
+        yield Paragraph(f"Left alone in any case: {'; '.join(alone)}.", "dim")

@@ -1,0 +1,1 @@
+"""The lexicographic search of the whole model."""

@@ -1,0 +1,63 @@
+"""Where value and bound differ: what is tried to make them meet, and in which order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.solver import tuning
+from planner.solver.large.certify import certify_moves
+from planner.solver.large.column_generation import improve
+from planner.solver.large.incumbent import Incumbent
+from planner.solver.large.kernel_search import Kernel
+from planner.solver.large.neighbourhoods import repair_around, repair_roomy
+from planner.solver.large.shortage import Solve, fill_by_priority
+from planner.solver.large.state import State
+
+
+def close(fresh: State, best: Incumbent, solve: Solve, *, small: bool) -> None:
+    """Better states and higher bounds; `small` where one program can hold all nodes."""
+    improve(fresh, best)
+    kernel = _whole(fresh, best) if small and best.open else None
+    if kernel is not None:
+        kernel.search(best.clock.left * tuning.FIRST_KERNEL_SHARE)
+    repair_roomy(fresh, best)
+    fill_by_priority(fresh, best, solve)
+    if kernel is None:
+        middle = not small and _cells(fresh) <= tuning.WINDOWS_FIRST_CELLS
+        if _worth_repairing(best, small):
+            share = tuning.WINDOWS_SHARE if middle else 1.0
+            repair_around(fresh, best, best.clock.left * share)
+        kernel = _whole(fresh, best) if middle and _worth_repairing(best, small=True) else None
+    if kernel is not None:
+        _repair_whole(kernel, best)
+
+
+def _whole(fresh: State, best: Incumbent) -> Kernel | None:
+    return Kernel.of(fresh, best, np.ones(len(fresh.free), np.bool_))
+
+
+def _cells(fresh: State) -> int:
+    return sum(len(fresh.places.nodes(group)) for group in fresh.tasks)
+
+
+def _repair_whole(kernel: Kernel, best: Incumbent) -> None:
+    """Large pods before small ones, then everything that may be better, then a proof."""
+    if _worth_repairing(best, small=True):
+        kernel.search_by_size(best.clock.left * tuning.BY_SIZE_SHARE)
+    if _worth_repairing(best, small=True):
+        kernel.search_all(best.clock.left * tuning.ALL_COLUMNS_SHARE)
+    if _to_certify(best):
+        certify_moves(kernel, best, best.clock.left)
+
+
+def _worth_repairing(best: Incumbent, small: bool) -> bool:
+    """Who may have a node in a shortage is for the whole model to say, where it can be built."""
+    short = small and any(best.best.unplaced)
+    return best.open and not best.clock.over and not short
+
+
+def _to_certify(best: Incumbent) -> bool:
+    """Whether this state is complete but for the proof that it needs no fewer moves."""
+    unproven = best.best.moves > best.certain.moves
+    everybody = all(g in best.state.tasks for g in best.state.problem.groups)
+    return unproven and everybody and not best.best.open and not best.clock.over

@@ -1,0 +1,187 @@
+"""Column generation: prices that bound the moves, and columns that are carried out as a placement.
+
+Columns are generated where the prices of the linear master problem make a node worth using; each
+round's prices give an exact bound. Whole columns are then chosen and carried out: their evictions
+and landings first, everything else as in the greedy step.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+from ortools.math_opt.python import mathopt  # type: ignore[import-untyped]  # ships no types
+
+from planner.cluster.topology import IntArray
+from planner.solver import tuning
+from planner.solver.large.bundles import UNIT, Bundles
+from planner.solver.large.carry_out import carry_out
+from planner.solver.large.classes import sizes_of
+from planner.solver.large.construct import settle
+from planner.solver.large.greedy import active, depart, realise
+from planner.solver.large.incumbent import Incumbent
+from planner.solver.large.master_problem import Column, Master
+from planner.solver.large.node_states import room_of
+from planner.solver.large.prices import (
+    Market,
+    Prices,
+    fees,
+    groups_value,
+    market_of,
+    reduced,
+    several,
+    singles,
+)
+from planner.solver.large.state import State
+from planner.solver.large.task import Task
+
+ROUNDED = UNIT // 1000
+"""What prices may be off by, being rounded."""
+
+
+def improve(fresh: State, best: Incumbent) -> None:
+    """Better states and higher bounds, until they meet or the time is over."""
+    big = big_tasks(fresh)
+    promoted: list[Task] = []
+    for _ in range(tuning.PROMOTIONS if big else 0):
+        room = room_of(fresh, {task.group for task in (*big, *promoted)})
+        market = market_of(fresh, room, sizes_of(fresh, big, promoted))
+        search = _Search(fresh, market, best)
+        search.generate()
+        stuck = search.complete() if best.open else []
+        more = _promotion(fresh, big, promoted, stuck)
+        if not best.open or len(more) == len(promoted) or best.clock.over:
+            break
+        promoted = more
+
+
+def _promotion(
+    fresh: State, big: list[Task], promoted: list[Task], stuck: list[Task]
+) -> list[Task]:
+    """Groups as big as what was evicted and found no room: their landing counts from now on."""
+    known = {task.group for task in big}
+    smallest = min((t.size for t in stuck if t.group not in known), default=None)
+    if smallest is None:
+        return promoted
+    return [
+        task
+        for task in fresh.tasks.values()
+        if task.size >= tuning.AS_BIG_AS_STUCK * smallest
+        and task.group not in known
+        and _share(fresh, task) >= tuning.BIG_POD
+    ]
+
+
+def big_tasks(fresh: State) -> list[Task]:
+    """Tasks that land pods of the size of those which find no room without further evictions."""
+    trial = fresh.copy()
+    realise(trial, "pack")
+    failed = {task.group for task in trial.tasks.values() if task.hand}
+    smallest = min((fresh.tasks[g].size for g in failed), default=0.0)
+    wanted = [t for t in active(fresh) if t.group in failed or t.size >= tuning.AS_BIG * smallest]
+    return [task for task in wanted if _share(fresh, task) >= tuning.BIG_POD]
+
+
+def _share(state: State, task: Task) -> float:
+    room = state.problem.allocatable[state.landing(task)]
+    if not len(room):
+        return 0.0
+    most = np.maximum(room.max(axis=0), 1)
+    return float((task.request / most).max())
+
+
+@dataclass(eq=False)
+class _Search:
+    """The best state and bound so far, and the master problem."""
+
+    fresh: State
+    market: Market
+    best: Incumbent
+    master: Master = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.master = Master(self.fresh, self.market)
+
+    def generate(self) -> None:
+        """Prices and columns until no column is worth adding."""
+        solver = mathopt.IncrementalSolver(self.master.model, mathopt.SolverType.GLOP)
+        for _ in range(tuning.PRICING_ROUNDS):
+            prices = self.master.prices(solver)
+            if prices is None:
+                return
+            self._charge(self._cost())
+            self.best.report()
+            if not self._round(prices) or not self.best.open or self.best.clock.over:
+                return
+
+    def _charge(self, seconds: float) -> None:
+        self.best.clock.spent += seconds + self.master.spent
+        self.master.spent = 0.0
+
+    def _cost(self) -> float:
+        """Seconds of a round: all states are looked at for each class."""
+        return tuning.PRICING_SECONDS * len(self.market.room.node) * (1 + len(self.market.big))
+
+    def _round(self, prices: Prices) -> bool:
+        """One bound and its columns; False if there are none."""
+        paid = fees(self.market.room, prices.fee)
+        alone = singles(self.market, prices, paid)
+        together = several(self.market, prices, paid)
+        nodes = np.minimum(alone, together.value)
+        total = int(nodes.sum()) + groups_value(self.fresh, self.market, prices)
+        self.best.prove_moves(-(-total // UNIT))
+        added = sum(self._cheapest(prices, h, paid) for h in range(len(self.market.big)))
+        return bool(added + self._bundles(together, alone))
+
+    def _cheapest(self, prices: Prices, h: int, paid: IntArray) -> int:
+        states, room = self.market.states[h], self.market.room
+        worth = reduced(self.market, prices, h, paid) - self.master.rent[room.node[states]]
+        chosen = np.argsort(worth, kind="stable")[: tuning.CHEAPEST_COLUMNS]
+        return sum(
+            self.master.add(
+                Column(
+                    int(room.node[states[i]]),
+                    int(states[i]),
+                    ((h, 1),),
+                    int(self.market.evictions[h][i]),
+                )
+            )
+            for i in chosen[worth[chosen] < -ROUNDED].tolist()
+        )
+
+    def _bundles(self, together: Bundles, alone: IntArray) -> int:
+        """Columns of several pods; their evictions are found again without the grid."""
+        least = np.minimum(alone, self.master.rent - ROUNDED)
+        nodes = [n for n in together.pods if together.value[n] < least[n]]
+        if not nodes:
+            return 0
+        requests = np.stack([size.request for size in self.market.big])
+        asked = np.stack([requests[list(together.pods[n])].sum(axis=0) for n in nodes])
+        states = together.state[nodes]
+        evictions = self.market.room.evictions(states, asked)
+        return sum(
+            self.master.add(Column(node, state, _counted(together.pods[node]), needed))
+            for node, state, needed in zip(nodes, states.tolist(), evictions.tolist(), strict=True)
+        )
+
+    def complete(self) -> list[Task]:
+        """A state from whole columns; the tasks that found no room without further evictions."""
+        columns = self.master.choose(self.best.clock.left / 4)
+        self._charge(tuning.CARRY_OUT_SECONDS * len(self.fresh.tasks))
+        if columns is None:
+            return []
+        state = self.fresh.copy()
+        for task in active(state):
+            task.hand += task.waiting
+        carry_out(state, self.market, columns)
+        for task in active(state):
+            depart(state, task)
+        stuck = settle(state)
+        self.best.offer(state)
+        return stuck
+
+
+def _counted(classes: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+    """How often each class is among those of a bundle."""
+    return tuple(sorted(Counter(classes).items()))

@@ -1,0 +1,177 @@
+"""Refilling: nodes that take the same pods are emptied and filled anew, with more pods than before.
+
+Sums over the nodes say how many pods there could be at the most; from there downwards, which pods
+leave the most room is chosen first, and then a filling is tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from planner.cluster.topology import IntArray
+from planner.solver import tuning
+from planner.solver.packing.enumeration import Effort
+from planner.solver.packing.fill_nodes import Care, Filling
+from planner.solver.packing.question import Stock
+from planner.solver.packing.room_bounds import ceiling, mixtures
+
+CARES = tuple(Care(rows, last, Effort(*most)) for rows, last, *most in tuning.REFILL_CARE)
+
+
+@dataclass
+class Work:
+    """What is left to be done, counted in sets."""
+
+    left: int
+    done: int = 0
+
+    def count(self, sets: int) -> None:
+        """Take so much off."""
+        self.left -= sets
+        self.done += sets
+
+
+def refilled(stock: Stock, counts: IntArray, work: Work, seed: int) -> IntArray:
+    """A packing that places more, or the same one."""
+    for nodes in _alike(stock):
+        part, staying = _part(stock, counts, nodes)
+        before = part.placed(counts[:, nodes] - staying)
+        found = _refilled_part(part, before, work, seed)
+        if found is not None:
+            counts = counts.copy()
+            counts[:, nodes] = staying + found
+    return counts
+
+
+def _alike(stock: Stock) -> list[IntArray]:
+    """Nodes by who may land there, most nodes first; single ones have nothing to exchange."""
+    _, kinds = np.unique(stock.landing, axis=1, return_inverse=True)
+    found = [np.flatnonzero(kinds.ravel() == kind) for kind in range(int(kinds.max()) + 1)]
+    return sorted((nodes for nodes in found if len(nodes) > 1), key=lambda nodes: -len(nodes))
+
+
+def _part(stock: Stock, counts: IntArray, nodes: IntArray) -> tuple[Stock, IntArray]:
+    """Some nodes with their pods and those without a node; and the pods that can't land again."""
+    landing = stock.landing[:, nodes[0]]
+    here = counts[:, nodes]
+    staying: IntArray = np.where(landing[:, None], 0, here)
+    elsewhere = counts.sum(axis=1) - here.sum(axis=1)
+    part = replace(
+        stock,
+        room=stock.room[nodes] - staying.T @ stock.size,
+        landing=stock.landing[:, nodes],
+        now=np.zeros_like(here),
+        total=np.where(landing, stock.total - elsewhere, 0),
+        least=np.where(landing, np.maximum(stock.least - elsewhere, 0), 0),
+    )
+    return part, staying
+
+
+def _refilled_part(stock: Stock, before: tuple[int, ...], work: Work, seed: int) -> IntArray | None:
+    """More pods on these nodes than before; first what is easy, then from there upwards."""
+    chosen: list[IntArray] = []
+    best: IntArray | None = None
+    for take in _choices(stock, before):
+        if not _easy(stock, take):
+            chosen.append(take)
+            continue
+        best = _filled(stock, take, CARES[0], work, seed)
+        if best is not None or work.left <= 0:
+            break
+        chosen.append(take)
+    for attempt in range(tuning.REFILL_ATTEMPTS):
+        care = CARES[min(attempt, len(CARES) - 1)]
+        for level in reversed(range(len(chosen))):
+            if work.left <= 0:
+                return best
+            found = _filled(stock, chosen[level], care, work, seed + 1 + attempt)
+            if found is not None:
+                best, chosen = found, chosen[:level]
+    return best
+
+
+def _choices(stock: Stock, before: tuple[int, ...]) -> Iterator[IntArray]:
+    """Which pods to place, from the most on; those that are left out are of the last priorities."""
+    target: list[int] = []
+    for rank in range(len(stock.priorities)):
+        target.append(ceiling(stock, tuple(target), rank))
+    forced = stock.placed(stock.least[:, None])
+    for left_out in tuning.LEFT_OUT:
+        if tuple(target) <= before:
+            return
+        take = roomiest(stock, tuple(target))
+        if (take @ stock.size <= stock.room.sum(axis=0)).all():
+            yield take
+        for _ in range(max(1, left_out)):
+            spare = [rank for rank, pods in enumerate(target) if pods > forced[rank]]
+            if not spare:
+                return
+            target[spare[-1]] -= 1
+
+
+def _easy(stock: Stock, take: IntArray) -> bool:
+    """Whether much is left over. The more pods a node has, the less it takes: there are more sets.
+
+    For four on a node it is a pod of the middle size.
+    """
+    load = take @ stock.size
+    pods, nodes = int(take.sum()), len(stock.room)
+    each = np.maximum(load / max(1, pods), 1)
+    slack = (stock.room.sum(axis=0) - load) / each
+    return bool((slack * pods**2 >= (4 * nodes) ** 2).all())
+
+
+def roomiest(stock: Stock, target: tuple[int, ...]) -> IntArray:
+    """So many pods by priority that the most room is left, of what there is least of."""
+    together = np.maximum(stock.room.sum(axis=0), 1)
+    shares = stock.size / together
+    short = np.flatnonzero(stock.total @ stock.size > together)
+    weights = mixtures(len(short)) or [np.zeros(0, np.int64)]
+    takes = [_lightest(stock, target, shares[:, short] @ each) for each in weights]
+    best = max(takes, key=lambda take: float((1.0 - take @ shares).min()))
+    return _exchanged(stock, best, shares)
+
+
+def _lightest(stock: Stock, target: tuple[int, ...], weighed: IntArray) -> IntArray:
+    take = stock.least.copy()
+    for rank, pods in enumerate(target):
+        mine = np.flatnonzero(stock.rank == rank)
+        mine = mine[np.argsort(weighed[mine], kind="stable")]
+        spare = (stock.total - stock.least)[mine]
+        before = np.cumsum(spare) - spare
+        take[mine] += np.clip(pods - int(stock.least[mine].sum()) - before, 0, spare)
+    return take
+
+
+def _exchanged(stock: Stock, take: IntArray, shares: IntArray) -> IntArray:
+    """Pods for others of their priority, as long as that leaves more room."""
+    take = take.copy()
+    for _ in range(tuning.EXCHANGES):
+        left = 1.0 - take @ shares
+        out = np.flatnonzero(take > stock.least)
+        into = np.flatnonzero(take < stock.total)
+        if len(out) * len(into) > tuning.EXCHANGE_PAIRS:
+            break
+        after = (left + shares[out, None] - shares[None, into]).min(axis=2)
+        after[stock.rank[out, None] != stock.rank[None, into]] = -np.inf
+        if not after.size or after.max() <= left.min() + 1e-12:
+            break
+        i, j = np.unravel_index(int(after.argmax()), after.shape)
+        take[[out[i], into[j]]] += -1, 1
+    return take
+
+
+def _filled(stock: Stock, take: IntArray, care: Care, work: Work, seed: int) -> IntArray | None:
+    pods = np.repeat(np.arange(len(take)), take)
+    filling = Filling(stock.size, pods, stock.room, care, work.left, seed)
+    found = filling.run()
+    work.count(filling.work)
+    if found is None:
+        return None
+    counts = np.zeros((len(take), len(found)), np.int64)
+    for node, members in enumerate(found):
+        np.add.at(counts[:, node], pods[members], 1)
+    return counts

@@ -1,0 +1,160 @@
+"""Placing by priority where only room decides: walks, identical nodes, refilling, longer walks.
+
+Bounds end the search as soon as one is met. The work of walks is counted in steps and that of
+refilling in sets of pods, so that the same problem gives the same packing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from planner.cluster.topology import IntArray
+from planner.interrupts import interruptible
+from planner.solver import tuning
+from planner.solver.packing.exchanges import Walks
+from planner.solver.packing.fewer_moves import homeward, relabelled
+from planner.solver.packing.full_nodes import one_stays_out
+from planner.solver.packing.identical_nodes import alike, settled
+from planner.solver.packing.question import Stock
+from planner.solver.packing.refill import Work, refilled
+from planner.solver.packing.room_bounds import Packed, bounded, still_known
+
+
+def pack(stock: Stock, limit: float, seed: int) -> Packed:
+    """The best packing that was found, with bounds by priority."""
+    packed = _tightened(
+        stock,
+        limit,
+        _walked(stock, stock.now, limit * tuning.WALK_SHARE, seed, tuning.WALK_PATIENCE),
+    )
+    same, refill = alike(stock), stock.now.size <= tuning.REFILL_CELLS
+    if packed.unsettled and same:
+        packed = _settled(stock, packed, limit * tuning.IDENTICAL_SHARE)
+    if packed.unsettled and refill:
+        packed = _taken(
+            stock, limit, packed, _refilled(stock, packed.counts, limit * tuning.REFILL_SHARE, seed)
+        )
+    if packed.unsettled and not (same and refill):
+        longer = _walked(stock, packed.counts, limit * tuning.LAST_WALK_SHARE, seed + 1, None)
+        packed = _taken(stock, limit, packed, longer)
+    return packed
+
+
+def _taken(stock: Stock, limit: float, packed: Packed, found: Packed) -> Packed:
+    """What was found if it places more, with the time of both."""
+    spent = packed.spent + found.spent
+    if found.placed > packed.placed:
+        known = still_known(packed, found.placed)
+        packed = bounded(stock, found.counts, known)
+        packed = _tightened(stock, limit, replace(packed, spent=spent))
+    return replace(packed, spent=max(spent, packed.spent), interrupted=found.interrupted)
+
+
+def _settled(stock: Stock, packed: Packed, limit: float) -> Packed:
+    """Number by number of the first priority that is open; what is found goes on by walks."""
+    left, spent = int(limit / tuning.REMAINDER_SECONDS), packed.spent
+    while packed.unsettled and left > 0:
+        rank = next(i for i, bound in enumerate(packed.bounds) if packed.placed[i] < bound)
+        goal = packed.bounds[rank]
+        try:
+            with interruptible():
+                found = settled(stock, packed.placed[:rank], goal, left)
+        except KeyboardInterrupt:
+            return replace(packed, spent=spent, interrupted=True)
+        left -= found.work
+        spent += found.work * tuning.REMAINDER_SECONDS
+        if found.counts is not None:
+            counts = _walked_on(stock, found.counts)
+            packed = bounded(stock, counts, still_known(packed, stock.placed(counts)))
+        elif found.refuted:
+            known = still_known(packed, packed.placed)
+            packed = bounded(stock, packed.counts, {**known, rank: goal - 1})
+        else:
+            break
+    return replace(packed, spent=spent)
+
+
+def _walked_on(stock: Stock, counts: IntArray) -> IntArray:
+    """Pods of lower priorities, too, and each as close to where it runs as nodes are alike."""
+    walks = Walks(stock, counts, 0)
+    walks.round(small_first=True, patient=False, steps=tuning.WALK_ON_STEPS)
+    return homeward(stock, relabelled(stock, walks.counts))
+
+
+def _refilled(stock: Stock, counts: IntArray, limit: float, seed: int) -> Packed:
+    """Nodes filled anew, and then the pods as close to where they run as nodes are alike."""
+    work, found, interrupted = Work(int(limit / tuning.SET_SECONDS)), counts, False
+    try:
+        with interruptible():
+            found = refilled(stock, counts, work, seed)
+    except KeyboardInterrupt:
+        interrupted = True
+    if found is not counts:
+        found = homeward(stock, relabelled(stock, found))
+    return replace(
+        bounded(stock, found), spent=work.done * tuning.SET_SECONDS, interrupted=interrupted
+    )
+
+
+def _tightened(stock: Stock, limit: float, packed: Packed) -> Packed:
+    """Where a single pod is missing of all there are, see whether it has to be."""
+    if not packed.unsettled:
+        return packed
+    rank = next(i for i, bound in enumerate(packed.bounds) if packed.placed[i] < bound)
+    everything = stock.placed(stock.total[:, None])
+    missing = sum(everything[: rank + 1]) - sum(packed.placed[: rank + 1])
+    if missing != 1 or packed.bounds[rank] < everything[rank]:
+        return packed
+    sums = min(int(limit * tuning.FULL_NODES_SHARE / tuning.SUM_SECONDS), tuning.MOST_SUMS)
+    spent = packed.spent + sums * tuning.SUM_SECONDS
+    if not one_stays_out(stock, rank, sums):
+        return replace(packed, spent=spent)
+    known = {**still_known(packed, packed.placed), rank: packed.placed[rank]}
+    return replace(bounded(stock, packed.counts, known), spent=spent)
+
+
+def _walked(
+    stock: Stock, counts: IntArray, limit: float, seed: int, patience: int | None
+) -> Packed:
+    """Walks from a packing on, until everything has a node or the time is over."""
+    each = tuning.STEP_SECONDS + tuning.STEP_POD_SECONDS * int(stock.total.sum())
+    steps = max(200, int(limit / each))
+    best, done, interrupted = bounded(stock, counts), 0, False
+    try:
+        with interruptible():
+            for attempt in range(tuning.WALK_ATTEMPTS):
+                found, taken = _one_attempt(stock, counts, seed + attempt, steps - done, patience)
+                done += taken
+                best = _better(stock, best, bounded(stock, homeward(stock, found)))
+                if done >= steps:
+                    break
+    except KeyboardInterrupt:
+        interrupted = True
+    return replace(best, spent=done * each, interrupted=interrupted)
+
+
+def _one_attempt(
+    stock: Stock, counts: IntArray, seed: int, steps: int, patience: int | None
+) -> tuple[IntArray, int]:
+    """The best packing of some rounds of walks, and how many steps they took."""
+    walks = Walks(stock, counts, seed)
+    best, placed, number, last = counts, stock.placed(counts), 0, 0
+    while walks.steps < steps and not walks.complete:
+        if patience is not None and number - last > patience:
+            break
+        left = steps - walks.steps
+        walks.round(small_first=number % 2 == 1, patient=number > 0, steps=left)
+        found = walks.counts
+        if stock.placed(found) > placed:
+            best, placed, last = found, stock.placed(found), number
+            if bounded(stock, best).proven:
+                break
+        number += 1
+        if number > 3:
+            walks.shake()
+    return best, walks.steps
+
+
+def _better(stock: Stock, one: Packed, other: Packed) -> Packed:
+    """More pods by priority, then fewer moves."""
+    return max(one, other, key=lambda each: (each.placed, -stock.moves(each.counts)))

@@ -1,0 +1,1 @@
+"""The question: what may be decided, what is given, and what an answer looks like."""

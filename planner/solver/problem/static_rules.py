@@ -1,0 +1,83 @@
+"""Rules that look at the node alone, joined: which nodes a group may be put on.
+
+NodeUnschedulable, NodeAffinity, TaintToleration and what bound volumes can reach; and the labels
+without which PodTopologySpread and InterPodAffinity refuse a node. A running pod may stay on a node
+that these rules refuse: they are IgnoredDuringExecution. If NodeAffinity or TaintToleration refuse
+it, that counts as excess; a cordon, and the taint that comes with it, is about newcomers only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from planner.cluster import Cluster
+from planner.cluster.groups import PodGroup
+from planner.cluster.node_rules import BoolArray, NodeRules
+from planner.solver.problem.inter_pod_affinity import required_keys
+from planner.solver.problem.volume_reach import reach
+from planner_models.node import UNSCHEDULABLE_TAINT
+from planner_models.pod import PodSpec
+from planner_models.taints import Toleration
+
+_CORDON_TOLERATED = Toleration(key=UNSCHEDULABLE_TAINT, operator="Exists")
+
+
+class StaticRules:
+    """`allowed(g)` for every group, computed on first use."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._nodes = NodeRules(cluster)
+        self._allowed: dict[int, BoolArray] = {}
+        self._landing: dict[int, BoolArray] = {}
+
+    @property
+    def nodes(self) -> NodeRules:
+        """The rules of single nodes, by what a pod says about them."""
+        return self._nodes
+
+    def allowed(self, group: int) -> BoolArray:
+        """The nodes that every static rule admits."""
+        found = self._allowed.get(group)
+        if found is None:
+            found = self._judge(self._cluster.groups[group])
+            found.flags.writeable = False
+            self._allowed[group] = found
+        return found
+
+    def landing(self, group: int) -> BoolArray:
+        """Allowed nodes that have the labels which hard spread and required affinity ask for."""
+        found = self._landing.get(group)
+        if found is None:
+            found = self.allowed(group).copy()
+            for key in _keys(self._cluster.groups[group]):
+                found &= self._nodes.labelled(key)
+            found.flags.writeable = False
+            self._landing[group] = found
+        return found
+
+    def standing(self, spec: PodSpec) -> tuple[BoolArray, BoolArray]:
+        """Nodes on which a running pod keeps NodeAffinity, and those for TaintToleration."""
+        tolerations = (*spec.tolerations, _CORDON_TOLERATED)
+        return self._nodes.affinity(spec), self._nodes.taints(tolerations)
+
+    def misplaced(self, cells: Iterable[tuple[int, int]]) -> set[int]:
+        """Groups of the (group, node) pairs that run where one of these two refuses them."""
+        groups = self._cluster.groups
+        return {
+            g for g, node in cells if not all(rule[node] for rule in self.standing(groups[g].spec))
+        }
+
+    def _judge(self, group: PodGroup) -> BoolArray:
+        spec = group.spec
+        return (
+            self._nodes.affinity(spec)
+            & self._nodes.taints(spec.tolerations)
+            & self._nodes.uncordoned(spec.tolerations)
+            & reach(self._cluster, group)
+        )
+
+
+def _keys(group: PodGroup) -> list[str]:
+    spread = {c.topology_key for c in group.spec.topology_spread_constraints if c.hard}
+    return sorted(spread.union(required_keys(group)))

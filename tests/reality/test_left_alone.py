@@ -1,0 +1,100 @@
+"""Pods that don't come back as they were, or that nobody lets go: left alone, with the reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.disruption.movability import MovePolicy
+from tests.reality.dumps import Json, changed, dump, evicted, evictions, moved, rebalanced
+
+LEFT_ALONE = [
+    pytest.param(
+        "live-job", "a Job counts a deleted pod as a failure", id="one-failed-pod-ends-it"
+    ),
+    pytest.param("job", "a Job counts a deleted pod as a failure", id="job-without-status"),
+    pytest.param("live-unreachable", "its node is not ready", id="stay-terminating"),
+    pytest.param("unreachable", "its node is not ready", id="stay-terminating-by-hand"),
+    pytest.param("live-gates", "scheduling gates (example.com/quota)", id="gated-replacements"),
+    pytest.param("gates", "scheduling gates", id="gated-replacements-by-hand"),
+    pytest.param("live-ondelete", "from another revision", id="on-delete-brings-the-new-template"),
+    pytest.param("ondelete", "from another revision", id="on-delete-by-hand"),
+    pytest.param("template-nodename", "its template names the node na", id="pinned-by-template"),
+    pytest.param("live-midrollout", "a rollout of deploy/web is under way", id="stuck-rollout"),
+    pytest.param("midrollout", "a rollout of deploy/web is under way", id="rollout-by-hand"),
+    pytest.param("taskrun", "--allow-owner TaskRun", id="nobody-restarts-a-taskrun"),
+    pytest.param("pdb-crd", "--allow-owner StrimziPodSet", id="custom-controller"),
+    pytest.param("deleting-owner", "is being deleted", id="owner-on-its-way-out"),
+    pytest.param("scaledown", "has more pods than it wants", id="scale-down-pending"),
+    pytest.param("karpenter", "an annotation asks", id="do-not-disrupt"),
+    pytest.param("dra", "resource claims", id="devices-are-not-modelled"),
+    pytest.param("live-twopdb", "two PodDisruptionBudgets", id="two-budgets-answer-500"),
+    pytest.param("twopdb", "two PodDisruptionBudgets", id="two-budgets-by-hand"),
+    pytest.param("pdb0", "never allows it (maxUnavailable 0)", id="budget-of-nothing"),
+]
+
+
+@pytest.mark.parametrize(("name", "reason"), LEFT_ALONE)
+def test_evict_leaves_them_alone_and_says_why(name: str, reason: str) -> None:
+    plan = evictions(dump(name))
+    assert evicted(plan) == []
+    assert plan.after.excess == plan.before.excess > 0
+    assert plan.protected
+    assert all(reason in pod.reason for pod in plan.protected)
+
+
+@pytest.mark.parametrize(("name", "reason"), LEFT_ALONE)
+def test_rebalancing_leaves_them_alone_and_says_why(name: str, reason: str) -> None:
+    plan = rebalanced(dump(name))
+    assert moved(plan) == []
+    assert plan.excess_after == plan.excess_before > 0
+    assert plan.protected
+    assert all(reason in pod.reason for pod in plan.protected)
+
+
+@pytest.mark.parametrize("name", ["live-ordered", "ordered-unready"])
+def test_an_ordered_set_brings_back_no_pod_above_one_that_is_not_ready(name: str) -> None:
+    """db-0 itself, which is not ready, comes back at once; db-1 to db-3 would wait for it."""
+    plan = evictions(dump(name))
+    assert evicted(plan) == ["db-0"]
+    assert plan.converges
+    (alone,) = plan.left_alone
+    assert (alone.pods, alone.reason) == (3, "sts/db makes it anew only when db-0 is ready")
+
+
+def test_a_job_with_backoff_limit_0_is_left_alone_even_if_jobs_are_allowed() -> None:
+    plan = evictions(dump("live-job"), MovePolicy(jobs=True))
+    assert evicted(plan) == []
+    assert "job/train counts it as a failure, and could fail" in plan.protected[0].reason
+
+
+def test_a_job_that_ignores_disruptions_may_lose_a_pod_if_jobs_are_allowed() -> None:
+    def ignoring(each: Json) -> None:
+        if each["kind"] == "Job":
+            condition = {"type": "DisruptionTarget", "status": "True"}
+            rules = [{"action": "Ignore", "onPodConditions": [condition]}]
+            each["spec"]["podFailurePolicy"] = {"rules": rules}
+
+    cluster = changed("live-job", ignoring)
+    assert evicted(evictions(cluster)) == []
+    plan = evictions(cluster, MovePolicy(jobs=True))
+    assert len(plan.evictions) == 1
+    assert plan.after.excess == 0
+
+
+def test_an_owner_that_is_trusted_brings_its_pods_back() -> None:
+    plan = evictions(dump("pdb-crd"), MovePolicy(owners=frozenset(("StrimziPodSet",))))
+    assert len(plan.evictions) == 1
+    assert plan.after.excess == 0
+
+
+def test_a_trusted_kind_does_not_make_others_movable() -> None:
+    plan = evictions(dump("taskrun"), MovePolicy(owners=frozenset(("StrimziPodSet",))))
+    assert evicted(plan) == []
+
+
+def test_a_budget_over_bare_pods_counts_what_controllers_want() -> None:
+    """maxUnavailable 2 of the 3 that the ReplicaSet wants: 1 of 6 healthy pods has to stay."""
+    plan = evictions(dump("pdb-bare"))
+    assert evicted(plan) == ["web-abc123-p0", "web-abc123-p1"]
+    assert len(plan.waves) == 1
+    assert {pod.reason for pod in plan.protected} == {"no controller would bring it back"}
