@@ -221,6 +221,7 @@ class Cluster:
         from planner.api.diagnosis import Diagnosis, explain_options
         from planner.api.profiles import filtering_profiles
         from planner.disruption.movability import MovePolicy
+        from planner.documents.nothing_pending import nothing_pending
         from planner.explain.several_pods import explain_workloads
         from planner.report.places import with_places
 
@@ -232,7 +233,11 @@ class Cluster:
         profiles = filtering_profiles(self.inventory, scheduler, ignored_plugins)
         chosen = self._selection("explain", (), namespace, all_namespaces, selector)
         judged = replace(options, brief=brief)
-        found = explain_workloads(self.snapshot, chosen.asked, profiles[0], judged)
+        found = (
+            explain_workloads(self.snapshot, chosen.asked, profiles[0], judged)
+            if chosen.asked
+            else nothing_pending(self.snapshot, ())
+        )
         places = with_places(found, () if brief else self.paths)
         return Diagnosis.of(places, self._origin("explain", chosen))
 

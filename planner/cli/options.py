@@ -169,7 +169,7 @@ Verbose: TypeAlias = Annotated[
 Targets: TypeAlias = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[TARGET]...",
+        metavar="TARGET",
         help="Pods and workloads that it is about, as for kubectl: pod/web-1, deploy/web, "
         "deploy web api, or a pod's bare name; without any, all.",
         show_default=False,

@@ -56,8 +56,8 @@ def _badge(document: EvictionPlan) -> Badge:
     if evict_table.only_drains(document) and document.after.excess:
         return Badge(f"{count_of(document.after.excess, 'pod')} can't leave", "bad")
     if evict_table.only_drains(document) and document.converges:
-        empty = "is" if len(document.options.nodes) == 1 else "are"
-        return Badge(f"{name_some(document.options.nodes)} {empty} empty in the end", "good")
+        leave = count_of(document.before.excess, "pod leaves", "pods leave")
+        return Badge(f"{leave} {name_some(document.options.nodes)}", "good")
     if not document.evictions:
         return Badge("Nothing to evict", "warn" if document.after.excess else "good")
     if document.converges:

@@ -71,7 +71,7 @@ def headline(document: EvictionPlan) -> str:
 def _then(document: EvictionPlan) -> str:
     before, after = document.before.excess, document.after.excess
     if document.options.goals != ("spread",) or after > before:
-        return "places them anew"
+        return "places it anew" if len(document.evictions) == 1 else "places them anew"
     return "repairs part of the spread" if after else "repairs the spread"
 
 

@@ -59,8 +59,8 @@ def drain() -> Page:
     return evict_page(cluster.snapshot, cluster.evict(goals=["a1"], seeds=3))
 
 
-def test_the_page_of_a_drain_says_that_the_node_is_empty_in_the_end(drain: Page) -> None:
-    assert drain.badge.text == "a1 is empty in the end"
+def test_the_page_of_a_drain_says_how_many_pods_leave(drain: Page) -> None:
+    assert drain.badge.text == "6 pods leave a1"
     assert ("6 → 0", "pods on a1") in [(fact.value, fact.label) for fact in drain.facts]
     assert drain.lead[0].startswith("Pods that have to leave a1: 6 -> 0.")
 
