@@ -66,6 +66,8 @@ class Selection:
     @cached_property
     def asked(self) -> tuple[int, ...]:
         """The pods that want an answer: pending ones, and those that are named themselves."""
+        if self.everything:
+            return tuple(self.cluster.pending.tolist())
         named = {
             pod
             for target in self.targets
@@ -78,6 +80,8 @@ class Selection:
     @property
     def others(self) -> frozenset[int]:
         """All other pods."""
+        if self.everything:
+            return frozenset()
         return frozenset(range(len(self.cluster.pods))).difference(self.pods)
 
     def _of(self, target: Target) -> list[int]:

@@ -242,7 +242,7 @@ def _notices(
 ) -> Iterable[Notice]:
     yield from outcome.before.notices
     if asked is not None:
-        yield part_notice(outcome.before, asked)
+        yield part_notice(outcome.before, asked, preempt=outcome.problem.options.preempt)
     steps = outcome.waves.steps
     evicted = (step.pod for step in steps if step.action in ("evict", "move"))
     yield from assumed_to_return(outcome.before, evicted)
