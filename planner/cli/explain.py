@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -30,6 +31,7 @@ from planner.cli.options import (
 from planner.cli.output import show
 from planner.errors import UsageError
 from planner.exit_codes import DONE, NEGATIVE, UNDECIDED
+from planner.repair_costs import COSTS
 from planner.report.text.formats import Output
 
 if TYPE_CHECKING:
@@ -69,6 +71,18 @@ Cells = Annotated[
 ]
 
 
+def _cost_table() -> str:
+    """What changes cost, in three columns, as the help shows it."""
+    told = [f"{kind} {cost}" for kind, cost in COSTS.items() if kind != "combined"]
+    told += [f"combined: the sum and {COSTS['combined']}"]
+    rows = -(-len(told) // 3)
+    columns = [told[i : i + rows] for i in range(0, len(told), rows)]
+    widths = [max(map(len, column)) for column in columns]
+    lines = zip_longest(*columns, fillvalue="")
+    cells = ([t.ljust(w) for t, w in zip(line, widths, strict=True)] for line in lines)
+    return "\n    ".join("   ".join(row).rstrip() for row in cells)
+
+
 def explain(  # noqa: PLR0913, PLR0917 - the options of the command
     context: typer.Context,
     targets: Targets = None,
@@ -105,14 +119,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
     number in a rule, then giving up a rule; what loses data comes last.
 
     \b
-    labelNode 10          raiseMaxSkew 70      dropHostPort 98
-    uncordon 15           addToleration 75     relaxAffinity 100
-    movePods 20 each      deletePod 80         relaxAntiAffinity 105
-    freeCapacity 30       scheduleAnyway 90    recreateVolume 1000
-    preemptionPolicy 35   addNodeAffinity 92   combined: the sum and 5
-    scale 40              addNode 95
-    lowerMinDomains 50    lowerRequest 60
-    nodeTaintsPolicy 55   nodeAffinityPolicy 58
+    {costs}
     """
     costs = costs_of(cost or ())
     if all_pending and targets:
@@ -152,3 +159,6 @@ def costs_of(given: Sequence[str]) -> dict[str, int]:
     """`addNode=5` by kind; what is no number is out of every range."""
     pairs = (text.partition("=") for text in given)
     return {kind: int(n) if n.isascii() and n.isdigit() else -1 for kind, _, n in pairs}
+
+
+explain.__doc__ = (explain.__doc__ or "").replace("{costs}", _cost_table())

@@ -15,6 +15,7 @@ import numpy as np
 
 from planner.cluster import GONE, Cluster
 from planner.explain.conflicts.facts import Demands, Fact
+from planner.rules.catalogue import cards_of_plugin
 from planner.solver.model.cp_sat import cp_model
 from planner.solver.model.linear import Linear
 from planner.solver.model.model import Model, RuleName
@@ -58,8 +59,6 @@ class Cores:
         match guard:
             case ("NodeResourcesFit", resource):
                 return fact.resource == resource
-            case ("NodePorts",):
-                return fact.kind == "ports"
             case ("PodTopologySpread", int(number)):
                 carriers = self._model.problem.spreads[number].carriers
                 return fact.kind == "topologySpread" and any(
@@ -72,8 +71,10 @@ class Cores:
             case ("InterPodAffinity", _, group, index):
                 mine = group in fact.groups and fact.index == index
                 return fact.kind == "podAntiAffinity" and mine
+            case (str(plugin), *_):
+                return fact.kind in {card.kind for card in cards_of_plugin(plugin)}
             case _:
-                return fact.kind == "volumes"
+                return False
 
     def _rows_of(self, fact: Fact, demands: Demands) -> int:
         """What the fact states beside the solver's rules: pods that are wanted, nodes it closes."""

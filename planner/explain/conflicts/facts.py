@@ -14,6 +14,7 @@ import numpy as np
 from planner.cluster import Cluster
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.owners import WorkloadRef
+from planner.explain.rules import taken_on_node
 from planner.explain.rules.inter_pod_affinity import (
     ANTI_FIELD,
     NEAR_FIELD,
@@ -22,6 +23,7 @@ from planner.explain.rules.inter_pod_affinity import (
 )
 from planner.explain.rules.pod_topology_spread import matching_groups
 from planner.explain.situation.subject import Subject
+from planner.rules.catalogue import card_of
 from planner.solver.problem.volume_reach import reach
 from planner.words import NAMED, amount, amount_of, conjoined, count_of, resource_word, short_key
 from planner_models.diagnosis import ConflictFact, RuleKind
@@ -113,11 +115,10 @@ def _rules(subject: Subject, ref: WorkloadRef, groups: tuple[int, ...]) -> Itera
     if any(mask.any() for mask in shut.values()):
         text = f"{ref.name} does not tolerate every taint."
         yield Fact("taints", "taints", key, "spec.tolerations", text, groups, blocked=shut)
-    if spec.host_ports:
-        ports = conjoined([str(port) for _, _, port in spec.host_ports])
-        text = f"{ref.name} takes host port {ports}, once per node."
-        where = "spec.containers[*].ports[*].hostPort"
-        yield Fact("ports", "host ports", key, where, text, groups)
+    if spec.exclusive_on_node:
+        card = card_of("ports")
+        text = f"{ref.name} takes {taken_on_node(spec)}, once per node."
+        yield Fact("ports", card.name, key, card.field(), text, groups)
     if any(cluster.groups[g].volumes for g in groups):
         shut = {g: ~reach(cluster, cluster.groups[g]) for g in groups}
         text = f"The volumes of {ref.name} reach some nodes only."

@@ -94,8 +94,8 @@ def _held(subject: Subject, demands: Demands) -> BoolArray:
             groups.update(matching_groups(one, constraint).tolist())
         for carried in state.carried_terms.about(one.group, labels):
             groups.add(carried.owner)
-        if spec.host_ports:
-            groups.update(g.index for g in cluster.groups if g.spec.host_ports)
+        if spec.exclusive_on_node:
+            groups.update(g.index for g in cluster.groups if g.spec.exclusive_on_node)
         if spec.affinity.pod_affinity.required or spec.affinity.pod_anti_affinity.required:
             groups.update(_matched(one))
     counted = np.isin(cluster.group_of, sorted(groups)) & (state.node_of >= 0)

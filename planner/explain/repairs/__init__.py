@@ -17,8 +17,9 @@ from planner.explain.repairs import (
 )
 from planner.explain.repairs.changes import changes_for, combined, giving_up
 from planner.explain.repairs.preemption import preempting
-from planner.explain.repairs.proposal import COSTS, MOST_BESIDE, Case, Proposal
+from planner.explain.repairs.proposal import MOST_BESIDE, Case, Proposal
 from planner.explain.situation.overlay import feasible
+from planner.repair_costs import COSTS
 from planner_models.diagnosis import Change, Repair
 
 __all__ = ["COSTS", "MOST_BESIDE", "Case", "not_listed", "repairs_for"]

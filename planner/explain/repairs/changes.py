@@ -8,6 +8,7 @@ from typing import Any
 
 from planner.cluster.node_rules import BoolArray
 from planner.explain.conflicts.conflict import blocked_by
+from planner.explain.repairs import single_nodes
 from planner.explain.repairs.inter_pod_affinity import (
     drop_pod_affinity,
     relax_anti_affinity,
@@ -20,33 +21,20 @@ from planner.explain.repairs.pod_topology_spread import (
     raise_max_skew,
     schedule_anyway,
 )
-from planner.explain.repairs.proposal import Case, Proposal
-from planner.explain.repairs.single_nodes import (
-    add_toleration,
-    drop_host_port,
-    recreate_volume,
-    uncordon,
-)
+from planner.explain.repairs.proposal import Case, Changes, Proposal
 from planner.explain.rules.inter_pod_affinity import AntiAffinityRule, NearRule, OthersRule
 from planner.explain.rules.node_affinity import NodeAffinityRule
-from planner.explain.rules.node_ports import PortRule
 from planner.explain.rules.node_resources_fit import CapacityRule
-from planner.explain.rules.node_unschedulable import CordonRule
 from planner.explain.rules.pod_topology_spread import SpreadRule
 from planner.explain.rules.rule import Rule
-from planner.explain.rules.taint_toleration import TaintRule
-from planner.explain.rules.volumes import VolumeRule
 
 MOST_SETS, MOST_RULES = 6, 3
 """How many sets of rules, and of how many rules, are changed together."""
 
-_CHANGES: Mapping[type[Rule], tuple[Callable[[Case, Any, BoolArray], Iterator[Proposal]], ...]] = {
+_CHANGES: Changes = {
     SpreadRule: (raise_max_skew, lower_min_domains),
-    TaintRule: (add_toleration,),
-    CordonRule: (uncordon,),
     CapacityRule: (free_capacity, lower_request),
-    PortRule: (drop_host_port,),
-    VolumeRule: (recreate_volume,),
+    **single_nodes.CHANGES,
 }
 """What lets nodes pass that the rule refuses; each function takes rules of its key alone."""
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import MappingProxyType
-from typing import Literal, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
 from pydantic import JsonValue
 
@@ -18,39 +17,11 @@ from planner.explain.rules.rule import Rule
 from planner.explain.situation.overlay import Overlay, SpecEdit, state_under
 from planner.explain.situation.subject import Subject, subject_over
 from planner.explain.situation.trial_state import place_in_turn
+from planner.repair_costs import COSTS
 from planner_models.diagnosis import RepairKind
 from planner_models.pod import Pod, PodSpec
 from planner_models.quantity import NANO
 from planner_models.resources import CPU
-
-COSTS: Mapping[RepairKind, int] = MappingProxyType(
-    {
-        "labelNode": 10,
-        "uncordon": 15,
-        "movePods": 20,
-        "freeCapacity": 30,
-        "preemptionPolicy": 35,
-        "scale": 40,
-        "lowerMinDomains": 50,
-        "nodeTaintsPolicy": 55,
-        "nodeAffinityPolicy": 58,
-        "lowerRequest": 60,
-        "raiseMaxSkew": 70,
-        "addNodeAffinity": 92,
-        "dropHostPort": 98,
-        "addToleration": 75,
-        "deletePod": 80,
-        "scheduleAnyway": 90,
-        "addNode": 95,
-        "relaxAffinity": 100,
-        "relaxAntiAffinity": 105,
-        "recreateVolume": 1000,
-        "combined": 5,
-    }
-)
-"""What a change costs, by how much it gives up: an act that restarts nothing is cheapest, then a
-number in a rule, then giving up a rule; losing data comes last. A combined change costs the sum of
-its parts and 5 more; maxSkew 2 more for each step beyond the first."""
 
 
 class SpecChange(TypedDict, total=False):
@@ -250,3 +221,7 @@ class Proposal:
         if not ops or (subject.workload.kind in PATCHABLE and self.command_for(case)):
             return ""
         return diff_of(subject.workload, subject.record, ops)
+
+
+Changes = Mapping[type[Rule], tuple[Callable[[Case, Any, BoolArray], Iterator[Proposal]], ...]]
+"""Functions that propose changes, by the kind of rule that each of them takes."""

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from planner.cluster.node_rules import BoolArray
 from planner.explain.repairs.commands import Op, kubectl
-from planner.explain.repairs.proposal import Case, Proposal
+from planner.explain.repairs.proposal import Case, Changes, Proposal
 from planner.explain.rules.node_ports import PortRule
 from planner.explain.rules.node_unschedulable import CordonRule
 from planner.explain.rules.taint_toleration import TaintRule
@@ -145,3 +145,12 @@ def _unbound(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
     spec = claim.spec.replace(volume_name="", storage_class_name=claim.storage_class)
     status = claim.status.replace(phase="Pending")
     return claim.replace(metadata=metadata, spec=spec, status=status)
+
+
+CHANGES: Changes = {
+    TaintRule: (add_toleration,),
+    CordonRule: (uncordon,),
+    PortRule: (drop_host_port,),
+    VolumeRule: (recreate_volume,),
+}
+"""What lets a single node pass."""

@@ -15,8 +15,11 @@ from planner.explain.rules import (
     taint_toleration,
     volumes,
 )
+from planner.explain.rules.node_ports import taken_on_node
 from planner.explain.rules.rule import Rule
 from planner.explain.situation.subject import Subject
+
+__all__ = ["FINDERS", "rules_of", "taken_on_node"]
 
 FINDERS: tuple[Callable[[Subject], list[Rule]], ...] = (
     volumes.find,

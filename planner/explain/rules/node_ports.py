@@ -10,6 +10,7 @@ from planner.explain.rules.rule import Facts, Rule
 from planner.explain.situation.subject import Subject
 from planner.words import conjoined
 from planner_models.diagnosis import RuleKind
+from planner_models.pod import PodSpec
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,3 +56,8 @@ def find(subject: Subject) -> list[Rule]:
     ports = tuple(sorted({port for _, _, port in subject.group.spec.host_ports}))
     field = "spec.containers[*].ports[*].hostPort"
     return [PortRule(subject, field, found.refused(), ports)]
+
+
+def taken_on_node(spec: PodSpec) -> str:
+    """`host port 8080`: what a pod takes of its node alone."""
+    return f"host port {conjoined([str(port) for _, _, port in spec.host_ports])}"

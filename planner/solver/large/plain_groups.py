@@ -2,9 +2,9 @@
 
 A group is *plain* if every hard spread constraint that it carries counts its own pods and nobody
 else's, and no other rule between pods touches it: no required (anti-)affinity in either direction,
-no host port, no claim. For plain groups the rules of one group never depend on where another group
-is, except through room on nodes; that is what makes the closed form and the greedy step exact. All
-other groups stay where they are here; the exact search decides them.
+nothing that a node has only once, no claim. For plain groups the rules of one group never depend on
+where another group is, except through room on nodes; that is what makes the closed form and the
+greedy step exact. All other groups stay where they are here; the exact search decides them.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _about_itself(spread: SpreadConstraint) -> bool:
 def _special(group: PodGroup) -> bool:
     spec = group.spec
     claims = any(v.persistent_volume_claim or v.ephemeral for v in group.volumes)
-    return bool(spec.host_ports or claims or group.volumes or spec.resource_claims)
+    return bool(spec.exclusive_on_node or claims or group.volumes or spec.resource_claims)
 
 
 def _touched_by_terms(cluster: Cluster) -> Iterator[int]:

@@ -18,7 +18,6 @@ from functools import partial
 
 from planner.interrupts import interruptible
 from planner.solver import tuning
-from planner.solver.large.close_gap import close
 from planner.solver.large.construct import Score, construct, excess_of, score
 from planner.solver.large.incumbent import Clock, Incumbent
 from planner.solver.large.shortage import Solve
@@ -51,7 +50,12 @@ def solve_at_scale(problem: Problem, *, decide_rest: Solve, report: Report = sil
 
 
 def _closed(problem: Problem, fresh: State, best: Incumbent, again: Solve) -> bool:
-    """From a state and a bound that differ to ones that meet; False if Ctrl-C came in between."""
+    """From a state and a bound that differ to ones that meet; False if Ctrl-C came in between.
+
+    MathOpt takes half a second to import, and most problems need none of it.
+    """
+    from planner.solver.large.close_gap import close
+
     try:
         with interruptible():
             close(fresh, best, again, small=problem.cell_count <= tuning.ALL_NODES_CELLS)

@@ -71,7 +71,7 @@ def only_room_decides(problem: Problem) -> bool:
         or problem.spreads
         or not problem.no_return.isdisjoint(problem.waiting)
         or any(a.pod_affinity.required or a.pod_anti_affinity.required for a in affinities)
-        or any(specs[g].host_ports or cluster.groups[g].volumes for g in problem.groups)
+        or any(specs[g].exclusive_on_node or cluster.groups[g].volumes for g in problem.groups)
         or any(c.hard for c in options.scheduler.pod_topology_spread.effective_constraints)
         or problem.static.misplaced([*problem.movable, *problem.fixed_counts])
     )
