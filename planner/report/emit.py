@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TextIO, TypeVar
 
 from planner.report.text.blocks import UNSEEN, Block, plain_text, visible, write_terminal
-from planner.report.text.commands import Given, pasteable
+from planner.report.text.commands import NOTHING, Given, pasteable
 from planner.report.text.formats import Output
 from planner.sources.errors import SourceError
 from planner_models.base import Document
@@ -46,7 +46,7 @@ class Origin:
     paths: Sequence[str] = ()
     cluster: Cluster | None = None
     members: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    given: Given = field(default_factory=Given)
+    given: Given = NOTHING
 
 
 def to_json(document: Document) -> str:
@@ -90,7 +90,7 @@ def to_text(document: D, output: Output, texts: Texts[D], origin: Origin | None 
 
 
 def _blocks(document: D, texts: Texts[D], origin: Origin | None, *, wide: bool) -> Sequence[Block]:
-    given = Given() if origin is None else origin.given
+    given = NOTHING if origin is None else origin.given
     return pasteable(texts.blocks(document, wide=wide), given)
 
 
@@ -110,9 +110,10 @@ def emit(
 
 def _markdown(document: Document, origin: Origin) -> str:
     from planner.report.markdown.documents import parts_of
-    from planner.report.markdown.render import markdown_text
+    from planner.report.markdown.render import markdown_text, pasteable_parts
 
-    return markdown_text(parts_of(document, origin.cluster, origin.members))
+    parts = parts_of(document, origin.cluster, origin.members)
+    return markdown_text(pasteable_parts(parts, origin.given))
 
 
 def _for_ci(document: Document, output: Output, origin: Origin) -> str:

@@ -52,3 +52,21 @@ def test_files_are_quoted_as_a_shell_needs_them(tmp_path: Path, name: str) -> No
     text = planner.load(path).simulate().to_text()
     quoted = f"'{path}'" if " " in name else str(path)
     assert text.endswith(f"planner explain -f {quoted} pod/mypod\n")
+
+
+def test_markdown_has_the_same_commands() -> None:
+    cluster = planner.load(example="docs-conflicting-constraints")
+    wanted = "planner explain --example docs-conflicting-constraints pod/mypod"
+    assert wanted in cluster.solve().to_markdown()
+    assert wanted in cluster.simulate().to_markdown()
+
+
+def test_pages_have_the_same_commands() -> None:
+    cluster = planner.load(example="docs-conflicting-constraints")
+    wanted = "planner explain --example docs-conflicting-constraints pod/mypod"
+    assert wanted in cluster.solve().to_html()
+    assert wanted in cluster.simulate().to_html()
+    assert (
+        "planner evict --example zone-outage"
+        in planner.load(example="zone-outage").inspect().to_html()
+    )

@@ -15,6 +15,7 @@ from planner.report.html.view import Badge, Fact, Page, Row, Section, TableSecti
 from planner.report.html.words import many, words
 from planner.report.tables import simulation_table
 from planner.report.text.blocks import plain_text
+from planner.report.text.commands import NOTHING, Given, pasteable
 from planner.report.text.wording import name_some
 from planner.words import count_of
 from planner_models.simulation import SimulatedPod, Simulation
@@ -22,7 +23,7 @@ from planner_models.simulation import SimulatedPod, Simulation
 TONES: dict[str, Tone] = {"scheduled": "", "unschedulable": "bad", "gated": "warn"}
 
 
-def simulate_page(cluster: Cluster, simulation: Simulation) -> Page:
+def simulate_page(cluster: Cluster, simulation: Simulation, given: Given = NOTHING) -> Page:
     """What kube-scheduler does with the pending pods of the cluster."""
     story, index = simulation_story(cluster, simulation), Index(cluster)
     return Page(
@@ -31,7 +32,7 @@ def simulate_page(cluster: Cluster, simulation: Simulation) -> Page:
         headline=headline(simulation),
         lead=tuple(_lead(simulation)),
         facts=tuple(_facts(simulation)),
-        sections=in_order(_sections(story, simulation, index)),
+        sections=in_order(_sections(story, simulation, index, given)),
         names=index.names,
         words=words("feasible", "tied", "maxSkew", "domain"),
         notices=tuple(notice.text for notice in simulation.notices),
@@ -91,7 +92,9 @@ def _facts(simulation: Simulation) -> Iterator[Fact]:
     yield Fact(f"{summary.nodes:,}", "node" if summary.nodes == 1 else "nodes")
 
 
-def _sections(story: Story, simulation: Simulation, index: Index) -> Iterator[Section]:
+def _sections(
+    story: Story, simulation: Simulation, index: Index, given: Given
+) -> Iterator[Section]:
     yield cluster_map(story)
     rows = tuple(_decisions(simulation, index))
     if rows:
@@ -114,7 +117,7 @@ def _sections(story: Story, simulation: Simulation, index: Index) -> Iterator[Se
     )
     if aside:
         yield TableSection("Left aside", "", ("Pod", "Why"), aside)
-    text = plain_text(simulation_table.blocks(simulation, wide=False))
+    text = plain_text(pasteable(simulation_table.blocks(simulation, wide=False), given))
     yield TextSection("The same as text", (text,), code=True, folded=True)
 
 

@@ -25,6 +25,9 @@ class Given:
     part: tuple[str, ...] = ()
 
 
+NOTHING = Given()
+
+
 def command(name: str, *arguments: str) -> str:
     """`planner explain deploy/web`, in one piece."""
     return " ".join(("planner", name, *arguments)).replace(" ", NO_BREAK)
@@ -38,11 +41,15 @@ def about(name: str, namespace: str, target: str) -> str:
 def pasteable(blocks: Iterable[Block], given: Given) -> Sequence[Block]:
     """The same texts, with commands that read what this one read."""
     return [
-        replace(block, text=_COMMAND.sub(lambda found: _with_input(found, given), block.text))
-        if isinstance(block, Paragraph)
-        else block
+        pasteable_paragraph(block, given) if isinstance(block, Paragraph) else block
         for block in blocks
     ]
+
+
+def pasteable_paragraph(paragraph: Paragraph, given: Given) -> Paragraph:
+    """The same for one of them."""
+    text = _COMMAND.sub(lambda found: _with_input(found, given), paragraph.text)
+    return replace(paragraph, text=text)
 
 
 def _with_input(found: re.Match[str], given: Given) -> str:
