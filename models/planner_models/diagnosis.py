@@ -24,6 +24,7 @@ RuleKind = Literal[
     "volumes",
     "unschedulable",
     "nodeName",
+    "declaredFeatures",
     "replicas",
 ]
 

@@ -46,6 +46,7 @@ class NodeStatus(KubeModel):
     allocatable: NonNegativeResourceList = Field(default_factory=dict)
     conditions: tuple[NodeCondition, ...] = ()
     images: tuple[ContainerImage, ...] = ()
+    declared_features: tuple[str, ...] = ()
 
 
 class Node(KubeObject):

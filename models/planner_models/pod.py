@@ -16,6 +16,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from planner_models.affinity import Affinity
 from planner_models.base import Bool, FieldError, Int, Int32, KubeModel
+from planner_models.declared_features import required_features
 from planner_models.labels import Labels
 from planner_models.meta import ObjectMeta, OwnerReference, parse_time
 from planner_models.pod_status import ContainerKind, Phase, QosClass
@@ -56,6 +57,12 @@ class ContainerPort(KubeModel):
         return self
 
 
+class ContainerRestartRule(KubeModel):
+    """What happens when the container exits in a certain way (KEP 5307)."""
+
+    action: str = ""
+
+
 class Container(KubeModel):
     """A container, an init container or (restartPolicy Always on the latter) a sidecar."""
 
@@ -64,6 +71,7 @@ class Container(KubeModel):
     resources: ResourceRequirements = ResourceRequirements.defaults()
     ports: tuple[ContainerPort, ...] = ()
     restart_policy: str = ""
+    restart_policy_rules: tuple[ContainerRestartRule, ...] = ()
 
     @property
     def sidecar(self) -> bool:
@@ -97,6 +105,7 @@ class PodSpec(KubeModel):
     scheduler_name: str = DEFAULT_SCHEDULER
     scheduling_gates: tuple[SchedulingGate, ...] = ()
     host_network: Bool = False
+    host_users: Bool | None = None
     runtime_class_name: str = ""
     resource_claims: tuple[ResourceClaim, ...] = ()
 
@@ -129,6 +138,11 @@ class PodSpec(KubeModel):
             for port in container.ports
             if port.host_port > 0
         )
+
+    @cached_property
+    def required_features(self) -> tuple[str, ...]:
+        """What its node has to declare, as NodeDeclaredFeatures sees it."""
+        return required_features(self)
 
     @property
     def exclusive_on_node(self) -> bool:
@@ -207,6 +221,8 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     """(type, status, reason) of each condition; shared, for nearly all pods have the same ones."""
     condition_times: str = ""
     """Their lastTransitionTimes, joined by commas: half a million in a large dump, seldom asked."""
+    scheduler_message: str = ""
+    """What kube-scheduler says of this pod in its condition PodScheduled: why no node takes it."""
     synthesised: bool = False
 
     @property

@@ -177,7 +177,7 @@ class Cluster:
         what kinds of change cost (`{"addNode": 5}`). `states` and `cells` limit the search for
         evictions that make room.
         """
-        from planner.api.diagnosis import Diagnosis, explain_options
+        from planner.api.diagnosis import Diagnosis, beside_messages, explain_options
         from planner.api.profiles import filtering_profiles, scheduler_of
         from planner.disruption.movability import MovePolicy
         from planner.documents.nothing_pending import nothing_pending
@@ -196,6 +196,7 @@ class Cluster:
         else:
             profile = scheduler_of(self.snapshot, chosen.asked, profiles)
             found = explain_pods(self.snapshot, chosen.asked, profile, options)
+            found = beside_messages(found, self.snapshot, profiles, chosen.asked)
         return Diagnosis.of(with_places(found, self.paths), self._origin("explain", chosen))
 
     def explain_pending(  # noqa: PLR0913 - options are keywords
@@ -218,7 +219,7 @@ class Cluster:
 
         `brief` finds only what a row of a table shows.
         """
-        from planner.api.diagnosis import Diagnosis, explain_options
+        from planner.api.diagnosis import Diagnosis, beside_messages, explain_options
         from planner.api.profiles import filtering_profiles
         from planner.disruption.movability import MovePolicy
         from planner.documents.nothing_pending import nothing_pending
@@ -238,6 +239,7 @@ class Cluster:
             if chosen.asked
             else nothing_pending(self.snapshot, ())
         )
+        found = beside_messages(found, self.snapshot, profiles, chosen.asked)
         places = with_places(found, () if brief else self.paths)
         return Diagnosis.of(places, self._origin("explain", chosen))
 

@@ -12,10 +12,12 @@ from planner_models import diagnosis
 from planner_models.base import Document
 
 if TYPE_CHECKING:
+    from planner.cluster import Cluster
     from planner.disruption.movability import MovePolicy
     from planner.explain.diagnose import ExplainOptions
     from planner.report.emit import Texts
     from planner.report.html.view import Page
+    from planner.scheduler.profile import Profile
 
 MOST_COST = 1_000_000
 
@@ -80,3 +82,13 @@ def explain_options(
         policy=policy,
     )
     return ExplainOptions(limits, costs_of(costs or {}))
+
+
+def beside_messages(
+    found: diagnosis.Diagnosis, cluster: Cluster, profiles: Sequence[Profile], pods: Sequence[int]
+) -> diagnosis.Diagnosis:
+    """With a notice where kube-scheduler's own word, in the pods' status, is another."""
+    from planner.scheduler.status_messages import contradictions
+
+    notices = (*found.notices, *contradictions(cluster, profiles, pods))
+    return found.model_copy(update={"notices": notices}) if notices else found

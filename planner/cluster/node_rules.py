@@ -1,4 +1,5 @@
-"""Which nodes a pod's own node rules admit: nodeSelector, required node affinity, hard taints.
+"""Which nodes a pod's own node rules admit: nodeSelector, required node affinity, hard taints,
+features that nodes declare.
 
 The answers are boolean arrays over the nodes. Requirements are judged once per distinct label value
 and not once per node.
@@ -33,6 +34,7 @@ class NodeRules:
         self._affinity: dict[tuple[object, ...], BoolArray] = {}
         self._requirements: dict[NodeSelectorRequirement, BoolArray] = {}
         self._tolerations: dict[tuple[Toleration, ...], BoolArray] = {}
+        self._features: dict[tuple[str, ...], BoolArray] = {}
         self._taints, self._taints_of = _distinct_taints([n.spec.taints for n in cluster.nodes])
         self._open = _frozen(
             np.array([not node.spec.unschedulable for node in cluster.nodes], np.bool_)
@@ -70,6 +72,17 @@ class NodeRules:
         """Nodes that are not cordoned; all of them if the taint of a cordon is tolerated."""
         tolerated = any(toleration.tolerates(_CORDON) for toleration in tolerations)
         return self._all if tolerated else self._open
+
+    def declaring(self, features: tuple[str, ...]) -> BoolArray:
+        """Nodes that declare all of these features."""
+        if not features:
+            return self._all
+        found = self._features.get(features)
+        if found is None:
+            declared = (node.status.declared_features for node in self._cluster.nodes)
+            having = [all(feature in each for feature in features) for each in declared]
+            found = self._features[features] = _frozen(np.array(having, np.bool_))
+        return found
 
     def labelled(self, key: str) -> BoolArray:
         """Nodes that have the label."""

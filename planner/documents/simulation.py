@@ -12,6 +12,7 @@ from planner.scheduler.framework.plugin import Status
 from planner.scheduler.profile import Profile, default_profile
 from planner.scheduler.sampling import ADAPTIVE
 from planner.scheduler.simulate import Aside, Attempt, LeftAside, PodResult, simulate
+from planner.scheduler.status_messages import contradictions
 from planner.words import NAMED, count_of
 from planner_models.node import ZONE
 from planner_models.simulation import (
@@ -69,6 +70,7 @@ def simulation_of(
     )
     short = ShortExplainer(run.final, profiles[0])
     results = [_with_result(cluster, notes.pods, result, short) for result in run.results]
+    tried = [result.pod for result in run.results]
     document = Simulation(
         summary=_summary(cluster, profiles, options, run.results, len(run.aside), run.victims),
         pods=tuple(results),
@@ -76,7 +78,7 @@ def simulation_of(
         left_aside=tuple(_aside(cluster, each) for each in run.aside),
         preempted=tuple(cluster.pods[victim].key for victim in run.victims),
         explained_node=None if options.node is None else cluster.nodes[options.node].name,
-        notices=cluster.notices,
+        notices=(*cluster.notices, *contradictions(cluster, profiles, tried)),
     )
     return document, run.final
 

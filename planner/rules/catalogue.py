@@ -11,6 +11,7 @@ from types import MappingProxyType
 from planner.rules.card import Reach, RuleCard
 from planner.rules.events import Event
 from planner_models.affinity import REQUIRED
+from planner_models.declared_features import ASKED_FOR_BY
 from planner_models.diagnosis import RuleKind
 
 _RIVALS_LEAVE = frozenset(
@@ -199,12 +200,22 @@ CARDS: tuple[RuleCard, ...] = (
         relaxable=True,
         helped_by=_RIVALS_LEAVE,
     ),
+    RuleCard(
+        kind="declaredFeatures",
+        plugin="NodeDeclaredFeatures",
+        name="declared features",
+        fields=tuple(ASKED_FOR_BY.values()),
+        counts_pods=False,
+        reach="node",
+        monotone=True,
+        helped_by=frozenset((Event.NODE_ADDED, Event.NODE_FEATURES_CHANGED)),
+        refusal="lacks a feature",
+    ),
 )
 
 NOT_MODELLED: Mapping[str, str] = MappingProxyType(
     {
         "DynamicResources": "pods with resource claims are named in a notice",
-        "NodeDeclaredFeatures": "features that nodes declare are not read",
     }
 )
 """Filters of the default profile that planner leaves out."""

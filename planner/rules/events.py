@@ -22,11 +22,13 @@ class Event(Enum):
     NODE_TAINTS_CHANGED = "node taints changed"
     """Or the node was uncordoned."""
     NODE_ALLOCATABLE_CHANGED = "node allocatable changed"
+    NODE_FEATURES_CHANGED = "node declared features changed"
 
 
 NODE_CHANGED = (
     Event.NODE_LABELS_CHANGED,
     Event.NODE_TAINTS_CHANGED,
     Event.NODE_ALLOCATABLE_CHANGED,
+    Event.NODE_FEATURES_CHANGED,
 )
 """For a caller that does not know what changed about a node."""

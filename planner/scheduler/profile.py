@@ -9,6 +9,7 @@ from planner.scheduler.framework.plugin import FilterPlugin, ScorePlugin
 from planner.scheduler.plugins.image_locality import ImageLocality
 from planner.scheduler.plugins.inter_pod_affinity import InterPodAffinity
 from planner.scheduler.plugins.node_affinity import NodeAffinity
+from planner.scheduler.plugins.node_declared_features import NodeDeclaredFeatures
 from planner.scheduler.plugins.node_name import NodeName
 from planner.scheduler.plugins.node_ports import NodePorts
 from planner.scheduler.plugins.node_resources_balanced_allocation import (
@@ -38,6 +39,7 @@ FILTERS: Mapping[str, Callable[[ProfileArgs], FilterPlugin]] = {
     VolumeZone.name: lambda args: VolumeZone(),
     PodTopologySpread.name: lambda args: PodTopologySpread(args.pod_topology_spread),
     InterPodAffinity.name: lambda args: InterPodAffinity(args.inter_pod_affinity),
+    NodeDeclaredFeatures.name: lambda args: NodeDeclaredFeatures(),
 }
 
 SCORES: Mapping[str, Callable[[ProfileArgs], ScorePlugin]] = {

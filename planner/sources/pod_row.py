@@ -20,6 +20,7 @@ from planner.sources.pod_text import (
     SpecText,
     StatusText,
 )
+from planner.sources.resize_text import resize_of
 from planner_models.pod_status import PHASES, QOS_CLASSES, ContainerKind, Phase, QosClass
 
 ANNOTATIONS = tuple(
@@ -58,6 +59,10 @@ class PodRow(msgspec.Struct, array_like=True, gc=False):
     conditions: bytes
     """A list of `Condition`."""
     condition_times: str
+    scheduler_message: str
+    """kube-scheduler's word about the pod as it is now."""
+    resize: bytes
+    """A `ResizeText`; empty where the status says the same as the spec."""
 
     @property
     def stored(self) -> bool:
@@ -121,6 +126,8 @@ def row_of(text: PodText) -> PodRow:
         states=_states(status),
         conditions=_encode(list(map(_KIND_OF_CONDITION, conditions))) if conditions else b"",
         condition_times=",".join([c.last_transition_time or "" for c in conditions]),
+        scheduler_message="" if spec.node_name else _scheduler_message(meta, status),
+        resize=resize_of(spec, status) if spec.node_name else b"",
     )
 
 
@@ -142,6 +149,17 @@ def _preempted(status: StatusText) -> bool:
         if condition.type == "DisruptionTarget":
             return condition.status == "True" and condition.reason == "PreemptionByScheduler"
     return False
+
+
+def _scheduler_message(meta: MetadataText, status: StatusText) -> str:
+    """Why kube-scheduler finds no node; nothing, if it has not seen the pod's last change yet."""
+    for condition in status.conditions or ():
+        if condition.type == "PodScheduled":
+            seen = condition.observed_generation
+            told = condition.status == "False" and condition.reason == "Unschedulable"
+            if told and seen in (None, meta.generation):
+                return condition.message or ""
+    return ""
 
 
 def _states(status: StatusText) -> bytes:

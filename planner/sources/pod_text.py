@@ -56,6 +56,7 @@ class MetadataText(msgspec.Struct, rename="camel", gc=False):
     labels: Raw = NOTHING
     annotations: Annotations | None = None
     owner_references: Raw = NOTHING
+    generation: int | None = None
     creation_timestamp: Timestamp | None = None
     deletion_timestamp: Timestamp | None = None
 
@@ -68,6 +69,7 @@ class ContainerText(msgspec.Struct, rename="camel", omit_defaults=True, gc=False
     resources: Raw = NOTHING
     ports: Raw = NOTHING
     restart_policy: str | None = None
+    restart_policy_rules: Raw = NOTHING
 
     def text(self) -> bytes:
         """Everything that makes it this container."""
@@ -123,6 +125,7 @@ class SpecText(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
     scheduler_name: Raw = NOTHING
     scheduling_gates: Raw = NOTHING
     host_network: Raw = NOTHING
+    host_users: Raw = NOTHING
     runtime_class_name: Raw = NOTHING
     resource_claims: Raw = NOTHING
 
@@ -157,6 +160,8 @@ class ConditionText(msgspec.Struct, rename="camel", gc=False):
     status: str | None = None
     reason: str | None = None
     last_transition_time: str | None = None
+    message: str | None = None
+    observed_generation: int | None = None
 
 
 class ReasonText(msgspec.Struct, rename="camel", gc=False):
@@ -176,6 +181,9 @@ class StateText(msgspec.Struct, gc=False):
 class ContainerStatusText(msgspec.Struct, rename="camel", gc=False):
     """How a container fares."""
 
+    allocated_resources: Raw = NOTHING
+    name: str | None = None
+    resources: Raw = NOTHING
     restart_count: int | None = None
     state: StateText | None = None
 
@@ -192,6 +200,8 @@ class StatusText(msgspec.Struct, rename="camel", gc=False):
     container_statuses: list[ContainerStatusText] | None = None
     init_container_statuses: list[ContainerStatusText] | None = None
     ephemeral_container_statuses: list[ContainerStatusText] | None = None
+    resources: Raw = NOTHING
+    allocated_resources: Raw = NOTHING
 
 
 class PodText(msgspec.Struct, gc=False):

@@ -24,6 +24,7 @@ from planner.sources.pod_text import (
     TemplateMetadataText,
     TemplateText,
 )
+from planner.sources.resize_text import ResizeText, ResourcesText
 from planner_models.affinity import Affinity
 from planner_models.labels import Labels
 from planner_models.meta import KubeObject, OwnerReference
@@ -31,13 +32,15 @@ from planner_models.nulls import without_nulls
 from planner_models.pod import (
     Container,
     ContainerPort,
+    ContainerRestartRule,
     ContainerState,
     Pod,
     PodSpec,
     PodTemplate,
     TemplatePodSpec,
 )
-from planner_models.resources import ResourceRequirements
+from planner_models.resize import PodResourceStatus, Resize, ResourceStatus
+from planner_models.resources import Amounts, ResourceRequirements
 from planner_models.taints import Toleration
 from planner_models.topology_spread import TopologySpreadConstraint, check_distinct
 from planner_models.volume import Volume
@@ -52,6 +55,7 @@ class WholePod(KubeObject):
     """A pod as one model: slow, but it knows the place of every refused value."""
 
     spec: TemplatePodSpec = TemplatePodSpec.defaults()
+    status: PodResourceStatus = PodResourceStatus.defaults()
 
 
 @lru_cache(maxsize=32)
@@ -104,6 +108,7 @@ class PodDecoder:
         self._decoder = msgspec.json.Decoder(PodText)
         self._spec_decoder = msgspec.json.Decoder(SpecText)
         self._specs: dict[bytes, PodSpec] = {}
+        self._resized_specs: dict[tuple[bytes, bytes], PodSpec] = {}
         self._templates: dict[bytes, TemplatePodSpec] = {}
         self._seen_containers: dict[bytes, Container] = {}
         self._labels = _Validated(Labels)
@@ -111,7 +116,9 @@ class PodDecoder:
         self._owners = _Validated(tuple[OwnerReference, ...])
         self._volumes = _Validated(Volume)
         self._resources = _Validated(ResourceRequirements)
+        self._amounts = _Validated(Amounts)
         self._ports = _Validated(tuple[ContainerPort, ...])
+        self._restart_rules = _Validated(tuple[ContainerRestartRule, ...])
         self._affinity = _Validated(Affinity)
         self._tolerations = _Validated(tuple[Toleration, ...])
         self._constraints = _Validated(tuple[TopologySpreadConstraint, ...])
@@ -134,7 +141,7 @@ class PodDecoder:
             annotations=row.annotations or _NO_ANNOTATIONS,
             owner=owner,
             other_owners=other_owners,
-            spec=self._spec(row.spec),
+            spec=self._resized(row) if row.resize else self._spec(row.spec),
             volumes=tuple([self._volumes.get(text, _NO_VOLUME) for text in row.volumes]),
             node_name=row.node_name,
             nominated_node_name=row.nominated_node_name,
@@ -149,6 +156,7 @@ class PodDecoder:
             container_states=self._states(row.states),
             condition_kinds=self._conditions(row.conditions),
             condition_times=row.condition_times,
+            scheduler_message=row.scheduler_message,
         )
 
     def template(self, text: TemplateText) -> PodTemplate:
@@ -204,6 +212,28 @@ class PodDecoder:
             spec = self._specs[text] = self._build_spec(self._spec_decoder.decode(text))
         return spec
 
+    def _resized(self, row: PodRow) -> PodSpec:
+        """The spec with the requests that count while the pod is resized."""
+        key = (row.spec, row.resize)
+        found = self._resized_specs.get(key)
+        if found is None:
+            text = msgspec.json.decode(row.resize, type=ResizeText)
+            resize = Resize(
+                containers={name: self._status(status) for name, status in text.containers.items()},
+                pod=None if text.pod is None else self._status(text.pod),
+                infeasible=text.infeasible,
+            )
+            spec = self._spec(row.spec)
+            counted = resize.effective(spec)
+            found = self._resized_specs[key] = spec if counted == spec else counted
+        return found
+
+    def _status(self, text: ResourcesText) -> ResourceStatus:
+        return _NO_STATUS.replace(
+            resources=self._resources.get(text.resources, _NO_RESOURCES),
+            allocated_resources=self._amounts.get(text.allocated_resources, _NO_AMOUNTS),
+        )
+
     def _build_spec(self, text: SpecText) -> PodSpec:
         """A spec from its sub-trees; those are shared even where the whole differs.
 
@@ -236,6 +266,7 @@ class PodDecoder:
                 resources=self._resources.get(text.resources, _NO_RESOURCES),
                 ports=self._ports.get(text.ports, ()),
                 restart_policy=text.restart_policy or "",
+                restart_policy_rules=self._restart_rules.get(text.restart_policy_rules, ()),
             )
         return found
 
@@ -245,4 +276,6 @@ _NO_TEMPLATE = PodTemplate.defaults()
 _NO_CONTAINER = Container.defaults()
 _NO_VOLUME = Volume(name="")
 _NO_RESOURCES = ResourceRequirements.defaults()
+_NO_AMOUNTS: Mapping[str, int] = {}
+_NO_STATUS = ResourceStatus.defaults()
 _NO_AFFINITY = Affinity.defaults()

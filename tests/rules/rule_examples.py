@@ -162,6 +162,10 @@ EXAMPLES: dict[tuple[str, str], tuple[Json, ...]] = {
         _old(spec={"affinity": {"podAntiAffinity": {REQUIRED: [_term(app="web")]}}}),
         pod("web", **_labels(app="web")),
     ),
+    ("declaredFeatures", "NodeDeclaredFeatures"): (
+        node("n1"),
+        pod("web", spec={"hostNetwork": True, "hostUsers": False}),
+    ),
 }
 
 

@@ -24,7 +24,15 @@ from planner_models.taints import Taint, Toleration
 RulePart = tuple[RuleKind, int]
 """A kind of rule, and which spread constraint or anti-affinity term it is."""
 _NOT_IN_SPEC: frozenset[RuleKind] = frozenset(
-    ("capacity", "unschedulable", "podAntiAffinityOfOthers", "nodeName", "ports", "volumes")
+    (
+        "capacity",
+        "unschedulable",
+        "podAntiAffinityOfOthers",
+        "nodeName",
+        "ports",
+        "volumes",
+        "declaredFeatures",
+    )
 )
 """Rules that are left out by not asking them: nothing else depends on them."""
 

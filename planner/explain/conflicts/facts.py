@@ -26,6 +26,7 @@ from planner.explain.situation.subject import Subject
 from planner.rules.catalogue import card_of
 from planner.solver.problem.volume_reach import reach
 from planner.words import NAMED, amount, amount_of, conjoined, count_of, resource_word, short_key
+from planner_models.declared_features import ASKED_FOR_BY
 from planner_models.diagnosis import ConflictFact, RuleKind
 
 Demands = Mapping[WorkloadRef, Sequence[int]]
@@ -115,6 +116,11 @@ def _rules(subject: Subject, ref: WorkloadRef, groups: tuple[int, ...]) -> Itera
     if any(mask.any() for mask in shut.values()):
         text = f"{ref.name} does not tolerate every taint."
         yield Fact("taints", "taints", key, "spec.tolerations", text, groups, blocked=shut)
+    if spec.required_features:
+        shut = {g: ~rules.declaring(each.required_features) for g, each in specs.items()}
+        text = f"{ref.name} needs nodes that declare {conjoined(list(spec.required_features))}."
+        where = ASKED_FOR_BY[spec.required_features[0]]
+        yield Fact("declaredFeatures", "declared features", key, where, text, groups, blocked=shut)
     if spec.exclusive_on_node:
         card = card_of("ports")
         text = f"{ref.name} takes {taken_on_node(spec)}, once per node."

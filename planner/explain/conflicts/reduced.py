@@ -48,6 +48,7 @@ def reduced(subject: Subject, demands: Demands) -> Cluster:
             *(key in node.labels for key in sorted(keys)),
             node.spec.taints,
             node.spec.unschedulable,
+            node.status.declared_features,
             table[index].tobytes(),
             used[index].tobytes(),
         )

@@ -12,8 +12,9 @@ from planner.cluster.resources import ResourceTable
 from planner.explain.conflicts.confirm import spec_with_only, tolerating_all
 from planner.explain.conflicts.facts import Demands, Fact, groups_of
 from planner.explain.situation.overlay import sharing, uncordoned
+from planner_models.declared_features import RESTART_ALL
 from planner_models.node import Node
-from planner_models.pod import PodSpec
+from planner_models.pod import Container, PodSpec
 
 PLENTY = 2**50
 """More of a resource than pods ask for."""
@@ -49,6 +50,8 @@ def _groups(
         spec = spec_with_only(group.spec, {(f.kind, f.index) for f in mine}, tolerations)
         if "ports" not in kinds:
             spec = _without_ports(spec)
+        if "declaredFeatures" not in kinds:
+            spec = _without_features(spec)
         volumes = group.volumes if "volumes" in kinds else ()
         groups[index] = replace(group, spec=spec, volumes=volumes)
     for index, terms in _lost_terms(cluster, dropped).items():
@@ -61,6 +64,23 @@ def _without_ports(spec: PodSpec) -> PodSpec:
     return spec.replace(
         containers=tuple(c.replace(ports=()) for c in spec.containers),
         init_containers=tuple(c.replace(ports=()) for c in spec.init_containers),
+    )
+
+
+def _without_features(spec: PodSpec) -> PodSpec:
+    """The spec without what asks for features of nodes."""
+
+    def without(containers: tuple[Container, ...]) -> tuple[Container, ...]:
+        rules = (c.restart_policy_rules for c in containers)
+        left = (tuple(r for r in each if r.action != RESTART_ALL) for each in rules)
+        return tuple(
+            c.replace(restart_policy_rules=r) for c, r in zip(containers, left, strict=True)
+        )
+
+    return spec.replace(
+        containers=without(spec.containers),
+        init_containers=without(spec.init_containers),
+        host_users=None,
     )
 
 

@@ -47,6 +47,7 @@ def _proposal(
     case: Case, chosen: Sequence[Place], bad: Sequence[Place], *, fresh: bool, number: int
 ) -> Proposal:
     size, where = _size(case), _where(case, chosen)
+    features = case.subject.group.spec.required_features
     nodes = "a node" if number == 1 else f"{number} nodes"
     each = " each" if number > 1 and size else ""
     helps_not = f"in {_names(bad)}: no help" if bad and not fresh and len(bad) <= 3 else ""
@@ -58,14 +59,22 @@ def _proposal(
             "domains": [dict(p) for p in chosen[:10]],
             "labels": dict(_asked_labels(case, chosen[0])),
             "size": dict(_amounts(case)),
+            **({"declaredFeatures": list(features)} if features else {}),
         },
-        text=f"add {nodes}{where}{size}{each}",
+        text=f"add {nodes}{where}{size}{each}{_declaring(case, number)}",
         cost=case.costs["addNode"] + (5 if fresh else 0) + 5 * (number - 1),
         overlay=_overlay(case, chosen[0], number),
         then="then it takes the pod" if number == 1 else "then they take the pods",
         notes=(helps_not,) if helps_not else (),
         grown=lambda more: _proposal(case, chosen, bad, fresh=fresh, number=number + more),
     )
+
+
+def _declaring(case: Case, number: int) -> str:
+    """Its kubelet has to be one that knows what the pod uses."""
+    features = case.subject.group.spec.required_features
+    verb = "declares" if number == 1 else "declare"
+    return f", that {verb} {conjoined(list(features))}" if features else ""
 
 
 def _names(places: Sequence[Place]) -> str:
@@ -123,7 +132,10 @@ def _overlay(case: Case, place: Place, number: int = 1) -> Overlay:
     nodes = (
         Node(
             metadata=ObjectMeta(name=name, labels=_labels(case, place, name)),
-            status=NodeStatus(allocatable=_allocatable(case)),
+            status=NodeStatus(
+                allocatable=_allocatable(case),
+                declared_features=case.subject.group.spec.required_features,
+            ),
         )
         for name in names
     )

@@ -49,7 +49,8 @@ def _static(subject: Subject, movable: BoolArray, counting: Counting) -> bool:
 
 def _admits(node: Node, spec: PodSpec) -> bool:
     taints = (*node.spec.taints, *((CORDON,) if node.spec.unschedulable else ()))
-    return _wished(node, spec) and _untainted(taints, spec)
+    able = all(feature in node.status.declared_features for feature in spec.required_features)
+    return able and _wished(node, spec) and _untainted(taints, spec)
 
 
 def _wished(node: Node, spec: PodSpec) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from planner.explain.rules import (
     inter_pod_affinity,
     node_affinity,
+    node_declared_features,
     node_name,
     node_ports,
     node_resources_fit,
@@ -28,6 +29,7 @@ FINDERS: tuple[Callable[[Subject], list[Rule]], ...] = (
     node_affinity.find,
     taint_toleration.find,
     node_unschedulable.find,
+    node_declared_features.find,
     node_ports.find,
     inter_pod_affinity.find,
     node_resources_fit.find,

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from planner.report.tables.explain_repairs import repair_lines
 from planner.report.text.blocks import GAP, NO_BREAK, Block, Paragraph, Style, Table
 from planner.report.text.commands import about
+from planner.report.text.notices import notice_blocks
 from planner.words import conjoined, count_of
 from planner_models.diagnosis import (
     Diagnosis,
@@ -41,9 +42,8 @@ _NUMBERED = re.compile(r"\b(maxSkew|minDomains|priority) (\d)")
 
 def blocks(document: Diagnosis, *, wide: bool) -> Sequence[Block]:
     """One explanation, or a summary of several and the way to each."""
-    if document.parts:
-        return _summary(document, wide=wide)
-    return list(_explanation(document, wide=wide))
+    found = _summary(document, wide=wide) if document.parts else _explanation(document, wide=wide)
+    return [*found, *notice_blocks(document.notices, wide=wide)]
 
 
 def names(document: Diagnosis) -> Iterable[str]:

@@ -82,7 +82,8 @@ def _touched_by_terms(cluster: Cluster) -> Iterator[int]:
 class Places:
     """Where groups may land, found once for all that agree in their node rules.
 
-    Plain groups have no volumes, so affinity, tolerations and topology keys say everything.
+    Plain groups have no volumes, so affinity, tolerations, features that nodes have to declare and
+    topology keys say everything.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -98,7 +99,8 @@ class Places:
             spec = self._problem.cluster.groups[group].spec
             keys = sorted({c.topology_key for c in spec.topology_spread_constraints if c.hard})
             selector = tuple(sorted(spec.node_selector.items()))
-            rules = (selector, spec.affinity.node_affinity.required, spec.tolerations, *keys)
+            own = (spec.affinity.node_affinity.required, spec.tolerations, spec.required_features)
+            rules = (selector, *own, *keys)
             if rules not in self._by_rules:
                 self._by_rules[rules] = self._problem.static.landing(group)
             found = self._by_group[group] = self._by_rules[rules]

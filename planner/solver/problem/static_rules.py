@@ -1,9 +1,10 @@
 """Rules that look at the node alone, joined: which nodes a group may be put on.
 
-NodeUnschedulable, NodeAffinity, TaintToleration and what bound volumes can reach; and the labels
-without which PodTopologySpread and InterPodAffinity refuse a node. A running pod may stay on a node
-that these rules refuse: they are IgnoredDuringExecution. If NodeAffinity or TaintToleration refuse
-it, that counts as excess; a cordon, and the taint that comes with it, is about newcomers only.
+NodeUnschedulable, NodeAffinity, TaintToleration, NodeDeclaredFeatures and what bound volumes can
+reach; and the labels without which PodTopologySpread and InterPodAffinity refuse a node. A running
+pod may stay on a node that these rules refuse: they are IgnoredDuringExecution. If NodeAffinity or
+TaintToleration refuse it, that counts as excess; features that a node lacks, a cordon, and the
+taint that comes with it, are about newcomers only.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ class StaticRules:
             self._nodes.affinity(spec)
             & self._nodes.taints(spec.tolerations)
             & self._nodes.uncordoned(spec.tolerations)
+            & self._nodes.declaring(spec.required_features)
             & reach(self._cluster, group)
         )
 
