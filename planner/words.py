@@ -45,7 +45,9 @@ def amount(resource: str, number: int) -> str:
 
 
 def amount_of(resource: str, number: int) -> str:
-    """`1 CPU`, `512Mi memory`, `2 nvidia.com/gpu`."""
+    """`1 CPU`, `512Mi memory`, `2 nvidia.com/gpu`, `1 pod slot`."""
+    if resource == PODS:
+        return count_of(number, "pod slot")
     return f"{amount(resource, number)} {resource_word(resource)}"
 
 

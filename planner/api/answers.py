@@ -65,7 +65,7 @@ class Answer(Document):
         """A page with pictures: one file that needs no network."""
         from planner.report.html.render import render
 
-        return render(self._page()).decode()
+        return render(self._page(), self._made(None)).decode()
 
     def to_dataframe(self) -> DataFrame:
         """What the answer lists, a row each; columns are named as in the JSON."""
@@ -88,11 +88,11 @@ class Answer(Document):
         else:
             emit(self._document, self._format(output), self._texts(), stream, self._origin)
 
-    def write_html(self, path: str) -> None:
-        """The page as a file."""
+    def write_html(self, path: str, command: str | None = None) -> None:
+        """The page as a file; it names the command that made it."""
         from planner.report.html.render import write_report
 
-        write_report(path, self._page())
+        write_report(path, self._page(), self._made(command))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self._short()}>"
@@ -110,6 +110,15 @@ class Answer(Document):
         """The cluster that it is about; a fleet's answers are about none."""
         assert self._origin.cluster is not None
         return self._origin.cluster
+
+    def _made(self, command: str | None) -> tuple[tuple[str, str], ...]:
+        """Where a page comes from; without a command line, the part of it that is known."""
+        from planner.report.html.provenance import provenance
+
+        given = self._origin.given
+        known = " ".join((self._origin.command, *given.input, *given.part))
+        inputs = given.input[1::2]
+        return provenance(command or known, inputs, self._origin.cluster)
 
     def _format(self, output: str) -> Output:
         return Output(one_of("output", output, Output))

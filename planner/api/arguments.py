@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from shlex import quote
 
 from planner.errors import UsageError
+
+
+def input_arguments(paths: Iterable[str], example: str | None) -> tuple[str, ...]:
+    """What a command line needs to read the same again; `-` is whatever is piped into it."""
+    files = (word for path in paths for word in ("-f", quote(path)))
+    return (*files, *(() if example is None else ("--example", quote(example))))
 
 
 def one_of(argument: str, given: str, words: Iterable[str]) -> str:

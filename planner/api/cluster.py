@@ -1,7 +1,9 @@
 """A cluster as a Python program sees it: ask, and get a document that shows itself.
 
 Every method imports what it needs when it is called: whoever only inspects never waits for the
-solver. Pods, workloads and nodes are given by their names, options as keywords.
+solver. Pods, workloads and nodes are given by their names, options as keywords. Every question may
+be about a part of the pods: targets, `namespace`, `all_namespaces` and `selector` mean the same
+everywhere (`planner.api.selection`).
 """
 
 from __future__ import annotations
@@ -11,10 +13,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from planner.api.arguments import one_of, require_at_least, require_time
-from planner.api.names import find_node, find_pods, find_running, require_nodes
+from planner.api.arguments import input_arguments, one_of, require_at_least, require_time
+from planner.api.names import find_node, require_nodes
 from planner.errors import UsageError
 from planner.report.emit import Origin
+from planner.report.text.commands import Given
 
 if TYPE_CHECKING:
     from planner.api.diagnosis import Diagnosis
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from planner.api.inspection import Inspection
     from planner.api.plan import Plan
     from planner.api.profiles import Configuration
+    from planner.api.selection import Selection
     from planner.api.simulation import Simulation
     from planner.cluster import Cluster as Snapshot
     from planner.solver.progress import Progress
@@ -51,6 +55,7 @@ class Cluster:
     """The objects that were read."""
     paths: tuple[str, ...] = ()
     objects: tuple[RawDocument, ...] | None = None
+    example: str | None = None
 
     def __repr__(self) -> str:
         return repr(self.snapshot)
@@ -89,17 +94,30 @@ class Cluster:
         """What was odd in the input."""
         return self.snapshot.notices
 
-    def inspect(self) -> Inspection:
-        """What is in the cluster, and which workloads are uneven."""
+    def inspect(
+        self,
+        *targets: str,
+        namespace: str | None = None,
+        all_namespaces: bool = False,
+        selector: str | LabelSelector | None = None,
+    ) -> Inspection:
+        """What is in the cluster, and which workloads are uneven.
+
+        Of a part of the pods, workloads and spread are shown for these alone; nodes stay whole.
+        """
         from planner.api.inspection import Inspection
         from planner.documents.inspection import inspect_cluster
 
-        return Inspection.of(inspect_cluster(self.snapshot), self._origin("inspect"))
+        chosen = self._selection("inspect", targets, namespace, all_namespaces, selector)
+        found = inspect_cluster(self.snapshot, None if chosen.everything else chosen.pods)
+        return Inspection.of(found, self._origin("inspect", chosen))
 
     def simulate(  # noqa: PLR0913 - options are keywords
         self,
         *targets: str,
         namespace: str | None = None,
+        all_namespaces: bool = False,
+        selector: str | LabelSelector | None = None,
         seed: int = 0,
         preempt: bool = False,
         sampling: bool = False,
@@ -109,7 +127,7 @@ class Cluster:
         scheduler: Configuration = None,
         ignored_plugins: Sequence[str] = (),
     ) -> Simulation:
-        """What kube-scheduler does with the pending pods, or with those of the targets.
+        """What kube-scheduler does with the pending pods; of a part, with no other pending pod.
 
         Seed 0 takes the first of tied nodes by name, any other draws one. `preempt` carries
         preemption out, `sampling` looks at a part of the nodes. `details` has every verdict and
@@ -121,7 +139,7 @@ class Cluster:
 
         require_nodes(self.snapshot)
         profiles = profiles_of(self.inventory, scheduler, ignored_plugins)
-        pods = find_pods(self.snapshot, targets, namespace, "simulate") if targets else None
+        chosen = self._selection("simulate", targets, namespace, all_namespaces, selector)
         options = SimulationOptions(
             seed=seed,
             preempt=preempt,
@@ -130,8 +148,9 @@ class Cluster:
             all_ties=all_ties,
             node=None if node is None else find_node(self.snapshot, node),
         )
+        pods = None if chosen.everything else chosen.asked
         document, final = simulation_of(self.snapshot, profiles, options, pods)
-        found = Simulation.of(document, self._origin("simulate"))
+        found = Simulation.of(document, self._origin("simulate", chosen))
         found._after = replace(self, snapshot=final)
         return found
 
@@ -140,6 +159,8 @@ class Cluster:
         target: str,
         *more: str,
         namespace: str | None = None,
+        all_namespaces: bool = False,
+        selector: str | LabelSelector | None = None,
         allow_bare_pods: bool = False,
         allow_jobs: bool = False,
         allow_owners: Iterable[str] = (),
@@ -151,14 +172,17 @@ class Cluster:
     ) -> Diagnosis:
         """Why pods can't run, and the cheapest changes that let them.
 
-        A target is `web-1`, `pod/web-1` or `deploy/web`; several are judged together. `costs` says
+        A target is `web-1`, `pod/web-1` or `deploy/web`; several are judged together, and of a
+        workload the pods that are pending. `costs` says
         what kinds of change cost (`{"addNode": 5}`). `states` and `cells` limit the search for
         evictions that make room.
         """
         from planner.api.diagnosis import Diagnosis, beside_messages, explain_options
         from planner.api.profiles import filtering_profiles, scheduler_of
         from planner.disruption.movability import MovePolicy
+        from planner.documents.nothing_pending import nothing_pending
         from planner.explain.several_pods import explain_pods
+        from planner.report.places import with_places
 
         policy = MovePolicy(
             bare_pods=allow_bare_pods, jobs=allow_jobs, owners=frozenset(allow_owners)
@@ -166,15 +190,21 @@ class Cluster:
         options = explain_options(policy, costs, states, cells)
         require_nodes(self.snapshot)
         profiles = filtering_profiles(self.inventory, scheduler, ignored_plugins)
-        pods = find_pods(self.snapshot, (target, *more), namespace, "explain")
-        profile = scheduler_of(self.snapshot, pods, profiles)
-        found = explain_pods(self.snapshot, pods, profile, options)
-        found = beside_messages(found, self.snapshot, profiles, pods)
-        return Diagnosis.of(found, self._origin("explain"))
+        chosen = self._selection("explain", (target, *more), namespace, all_namespaces, selector)
+        if not chosen.asked:
+            found = nothing_pending(self.snapshot, chosen.pods)
+        else:
+            profile = scheduler_of(self.snapshot, chosen.asked, profiles)
+            found = explain_pods(self.snapshot, chosen.asked, profile, options)
+            found = beside_messages(found, self.snapshot, profiles, chosen.asked)
+        return Diagnosis.of(with_places(found, self.paths), self._origin("explain", chosen))
 
     def explain_pending(  # noqa: PLR0913 - options are keywords
         self,
         *,
+        namespace: str | None = None,
+        all_namespaces: bool = False,
+        selector: str | LabelSelector | None = None,
         brief: bool = False,
         allow_bare_pods: bool = False,
         allow_jobs: bool = False,
@@ -192,7 +222,9 @@ class Cluster:
         from planner.api.diagnosis import Diagnosis, beside_messages, explain_options
         from planner.api.profiles import filtering_profiles
         from planner.disruption.movability import MovePolicy
+        from planner.documents.nothing_pending import nothing_pending
         from planner.explain.several_pods import explain_workloads
+        from planner.report.places import with_places
 
         policy = MovePolicy(
             bare_pods=allow_bare_pods, jobs=allow_jobs, owners=frozenset(allow_owners)
@@ -200,14 +232,23 @@ class Cluster:
         options = explain_options(policy, costs, states, cells)
         require_nodes(self.snapshot)
         profiles = filtering_profiles(self.inventory, scheduler, ignored_plugins)
-        pods = self.snapshot.pending.tolist()
-        found = explain_workloads(self.snapshot, pods, profiles[0], replace(options, brief=brief))
-        found = beside_messages(found, self.snapshot, profiles, pods)
-        return Diagnosis.of(found, self._origin("explain"))
+        chosen = self._selection("explain", (), namespace, all_namespaces, selector)
+        judged = replace(options, brief=brief)
+        found = (
+            explain_workloads(self.snapshot, chosen.asked, profiles[0], judged)
+            if chosen.asked
+            else nothing_pending(self.snapshot, ())
+        )
+        found = beside_messages(found, self.snapshot, profiles, chosen.asked)
+        places = with_places(found, () if brief else self.paths)
+        return Diagnosis.of(places, self._origin("explain", chosen))
 
     def solve(  # noqa: PLR0913 - options are keywords
         self,
-        *,
+        *targets: str,
+        namespace: str | None = None,
+        all_namespaces: bool = False,
+        selector: str | LabelSelector | None = None,
         rebalance: bool = False,
         relax: bool = False,
         preempt: bool = False,
@@ -217,7 +258,6 @@ class Cluster:
         movable: str | LabelSelector | None = None,
         immovable: str | LabelSelector | None = None,
         spared: Iterable[str] = (),
-        namespace: str | None = None,
         allow_bare_pods: bool = False,
         allow_local_storage: bool = False,
         allow_jobs: bool = False,
@@ -234,6 +274,8 @@ class Cluster:
     ) -> Plan:
         """Where pods should go, all rules taken together, and in which steps.
 
+        Of a part of the pods, only these get a node or move: other pending pods stay pending, other
+        running pods stay where they are, and the rules that others alone break are not told.
         With `rebalance` running pods may move, as few as possible: those that the selector
         `movable` matches and `immovable` doesn't, and none of the pods and workloads that `spared`
         names in the namespace. Pods that would not come back as they are stay, too; `allow_jobs`
@@ -263,6 +305,12 @@ class Cluster:
             )
         one_of("prefer", prefer, PREFERENCES)
         one_of("move_cost", move_cost, MOVE_COSTS)
+        chosen = self._selection("solve", targets, namespace, all_namespaces, selector)
+        staying = chosen.others
+        words = tuple(spared)
+        if words:
+            named = self._selection("solve", words, namespace, all_namespaces, None)
+            staying |= frozenset(named.pods)
         options = SolveOptions(
             rebalance=rebalance,
             relax=relax,
@@ -278,7 +326,7 @@ class Cluster:
             ),
             movable=label_selector("movable", movable),
             immovable=label_selector("immovable", immovable),
-            spared=find_running(self.snapshot, spared, namespace, "solve"),
+            spared=staying,
             max_unavailable=max_unavailable,
             surge=surge,
             hops=hops,
@@ -288,12 +336,19 @@ class Cluster:
         )
         require_nodes(self.snapshot)
         profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
-        found = make_plan(self.snapshot, options, profile, progress)
-        return Plan.of(found, self._origin("solve"))
+        snapshot, asked = self.snapshot, None
+        if not chosen.everything:
+            snapshot = snapshot.without(set(snapshot.pending.tolist()).difference(chosen.pods))
+            asked = frozenset(chosen.pods)
+        found = make_plan(snapshot, options, profile, progress, asked)
+        return Plan.of(found, replace(self, snapshot=snapshot)._origin("solve", chosen))
 
     def evict(  # noqa: PLR0913 - options are keywords
         self,
-        *,
+        *targets: str,
+        namespace: str | None = None,
+        all_namespaces: bool = False,
+        selector: str | LabelSelector | None = None,
         goals: Iterable[str] = ("spread",),
         seeds: int | None = None,
         max_evictions: int | None = None,
@@ -314,6 +369,8 @@ class Cluster:
     ) -> EvictionPlan:
         """The fewest evictions after which kube-scheduler itself repairs what is broken.
 
+        Of a part of the pods, only these are evicted, and the rules that others alone break are not
+        told; kube-scheduler places whatever is pending, as it would.
         Goals are `spread`, `soft`, `utilization`, `consolidate`, and names of nodes to empty.
         `priority_threshold`, a number or a PriorityClass, leaves the pods from there on alone.
         `policy` is a DeschedulerPolicy or its file, to compare with; `like_descheduler` answers
@@ -341,6 +398,7 @@ class Cluster:
         require_nodes(self.snapshot)
         profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
         named, nodes = goals_of(self.snapshot, goals)
+        chosen = self._selection("evict", targets, namespace, all_namespaces, selector)
         movable = MovePolicy(
             bare_pods=allow_bare_pods,
             local_storage=allow_local_storage,
@@ -350,12 +408,22 @@ class Cluster:
         options = EvictOptions(
             goals=named,
             nodes=nodes,
-            protection=Protection(movable, priority_of(self.snapshot, priority_threshold)),
+            protection=Protection(
+                movable,
+                priority_of(self.snapshot, priority_threshold),
+                None if chosen.everything else frozenset(chosen.pods),
+            ),
             limits=Limits(max_evictions, max_evictions_per_node, max_evictions_per_namespace),
             seeds=seeds,
             max_unavailable=max_unavailable,
             time_limit=time_limit,
         )
+        if like_descheduler and not chosen.everything:
+            raise UsageError(
+                "`like_descheduler` is about the whole cluster and goes without a part of the pods",
+                help="a DeschedulerPolicy says which namespaces and labels its strategies look at: "
+                "`policy=FILE`",
+            )
         rules = policy_of(self.inventory, policy)
         if like_descheduler:
             ours = find_evictions(self.snapshot, options, profile, progress)
@@ -367,7 +435,7 @@ class Cluster:
             document = make_eviction_plan(
                 self.snapshot, options, profile, policies=policies, progress=progress
             )
-        return EvictionPlan.of(document, self._origin("evict"))
+        return EvictionPlan.of(document, self._origin("evict", chosen))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """The objects as they were read, with pods where they are now, as JSON for kubectl."""
@@ -380,5 +448,22 @@ class Cluster:
             )
         write_cluster(os.fspath(path), self.objects, self.snapshot)
 
-    def _origin(self, command: str) -> Origin:
-        return Origin(f"planner {command}", self.paths, self.snapshot)
+    def _selection(
+        self,
+        command: str,
+        targets: Sequence[str],
+        namespace: str | None,
+        all_namespaces: bool,
+        selector: str | LabelSelector | None,
+    ) -> Selection:
+        from planner.api.selection import selection_of
+
+        return selection_of(self.snapshot, command, targets, namespace, all_namespaces, selector)
+
+    def _origin(self, command: str, chosen: Selection) -> Origin:
+        return Origin(
+            f"planner {command}",
+            self.paths,
+            self.snapshot,
+            given=Given(input_arguments(self.paths, self.example), chosen.arguments),
+        )

@@ -37,7 +37,7 @@ class Diagnosis(diagnosis.Diagnosis, Answer):
     def _page(self) -> Page:
         from planner.report.html.explain_page import explain_page
 
-        return explain_page(self._snapshot, self)
+        return explain_page(self._snapshot, self, self._origin.given)
 
     def _rows(self) -> Sequence[Document]:
         return self.parts or (self,)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from pydantic import PrivateAttr
 
 from planner.api.answers import Answer
-from planner.api.arguments import require_time
+from planner.api.arguments import input_arguments, require_time
 from planner.api.placements import find_placements, require_fleet
 from planner.errors import UsageError
 from planner.report.emit import Origin
+from planner.report.text.commands import Given
 from planner.words import count_of
 from planner_models import fleet_decision
 from planner_models.base import Document
@@ -32,6 +33,7 @@ class Fleet:
 
     inventory: Inventory
     paths: tuple[str, ...] = ()
+    example: str | None = None
 
     def __repr__(self) -> str:
         members = count_of(len(self.members), "member cluster")
@@ -83,7 +85,9 @@ class _FleetAnswer(Answer):
     def of_fleet(cls, document: Document, fleet: Fleet) -> Self:
         """The document as an answer about the fleet."""
         labels = {each.name: each.labels for each in fleet.members}
-        answer = cls.of(document, Origin("planner fleet", fleet.paths, members=labels))
+        given = Given(input_arguments(fleet.paths, fleet.example))
+        origin = Origin("planner fleet", fleet.paths, members=labels, given=given)
+        answer = cls.of(document, origin)
         answer._fleet = fleet
         return answer
 

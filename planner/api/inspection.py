@@ -43,7 +43,7 @@ class Inspection(inspection.Inspection, Answer):
     def _page(self) -> Page:
         from planner.report.html.inspect_page import inspect_page
 
-        return inspect_page(self._snapshot, self)
+        return inspect_page(self._snapshot, self, self._origin.given)
 
     def _rows(self) -> Sequence[Document]:
         return self.workloads

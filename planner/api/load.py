@@ -42,7 +42,7 @@ def load(
 
     options = _options(skip_invalid, max_input)
     read = _read(source, example, options, keep_objects=keep_objects)
-    return Cluster(build_cluster(read.inventory), read.inventory, read.paths, read.objects)
+    return Cluster(build_cluster(read.inventory), read.inventory, read.paths, read.objects, example)
 
 
 def load_fleet(
@@ -56,7 +56,7 @@ def load_fleet(
     from planner.api.fleet import Fleet
 
     read = _read(source, example, _options(skip_invalid, max_input))
-    return Fleet(read.inventory, read.paths)
+    return Fleet(read.inventory, read.paths, example)
 
 
 def _options(skip_invalid: bool, max_input: int | str | None) -> ReadOptions:

@@ -38,7 +38,7 @@ class Plan(plan.Plan, Answer):
     def _page(self) -> Page:
         from planner.report.html.solve_page import solve_page
 
-        return solve_page(self._snapshot, self)
+        return solve_page(self._snapshot, self, self._origin.given)
 
     def _rows(self) -> Sequence[Document]:
         return self.placements

@@ -39,7 +39,7 @@ class Simulation(simulation.Simulation, Answer):
     def _page(self) -> Page:
         from planner.report.html.simulate_page import simulate_page
 
-        return simulate_page(self._snapshot, self)
+        return simulate_page(self._snapshot, self, self._origin.given)
 
     def _rows(self) -> Sequence[Document]:
         return self.pods

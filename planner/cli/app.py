@@ -72,9 +72,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _accept_any_character()
     gc.set_threshold(GARBAGE_THRESHOLD)
     os.environ.setdefault(*NO_PLUGINS)
-    session = Session()
+    given = tuple(sys.argv[1:] if arguments is None else arguments)
+    session = Session(given)
     try:
-        return _run(arguments, session)
+        return _run(given, session)
     except PlannerError as error:
         return report_error(error)
     except MemoryError:
@@ -103,11 +104,10 @@ def application(names: Iterable[str]) -> typer.Typer:
     return app
 
 
-def _run(arguments: Sequence[str] | None, session: Session) -> int:
+def _run(given: Sequence[str], session: Session) -> int:
     """Typer returns what the command returned, or the code of a typer.Exit."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    code = application(given[:1] if given[:1] and given[0] in COMMANDS else COMMANDS)(
-        args=given,
+    code = application(given[:1] if given and given[0] in COMMANDS else COMMANDS)(
+        args=list(given),
         prog_name="planner",
         standalone_mode=False,
         obj=session,

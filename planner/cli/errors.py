@@ -27,8 +27,10 @@ _MARK = re.compile(r"^(error:|warning:|help:)", re.MULTILINE)
 
 
 FLAGS = {
+    "all_namespaces": "-A",
     "costs": "--cost",
     "goals": "--for",
+    "like_descheduler": "--like-descheduler",
     "ignored_plugins": "--ignore-plugin",
     "immovable": "--immovable",
     "max_input": "--max-input",
@@ -40,6 +42,7 @@ FLAGS = {
     "priority_threshold": "--priority-threshold",
     "rebalance": "--rebalance",
     "scheduler": "--scheduler-config",
+    "selector": "-l",
     "time_limit": "--time-limit",
     "wave": "--wave",
 }

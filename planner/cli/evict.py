@@ -9,6 +9,7 @@ import typer
 
 from planner.cli.input import read_cluster
 from planner.cli.options import (
+    AllNamespaces,
     AllowJobs,
     AllowOwners,
     Example,
@@ -16,15 +17,18 @@ from planner.cli.options import (
     IgnoredPlugins,
     MaxInput,
     MaxUnavailable,
+    Namespace,
     PlanFormat,
     ReportFile,
     SchedulerConfig,
+    Selector,
     SkipInvalid,
+    Targets,
     Verbose,
     limit,
     named,
 )
-from planner.cli.output import show
+from planner.cli.output import show, write_page
 from planner.cli.progress import ProgressLine
 from planner.exit_codes import DONE, INTERRUPTED, NEGATIVE, UNDECIDED
 from planner.report.text.formats import PlanOutput
@@ -85,10 +89,14 @@ TimeLimit = Annotated[
 
 def evict(  # noqa: PLR0913, PLR0917 - the options of the command
     context: typer.Context,
+    targets: Targets = None,
     filenames: Filenames = None,
     example: Example = None,
     skip_invalid: SkipInvalid = False,
     max_input: MaxInput = None,
+    namespace: Namespace = None,
+    all_namespaces: AllNamespaces = False,
+    selector: Selector = None,
     goals: For = None,
     seeds: Seeds = None,
     max_evictions: Total = None,
@@ -122,8 +130,12 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
     planner evict --example zone-outage --like-descheduler
     """
     cluster = read_cluster(context, filenames, example)
-    with ProgressLine(sys.stderr) as progress:
+    with ProgressLine(sys.stderr, time_limit) as progress:
         plan = cluster.evict(
+            *(targets or ()),
+            namespace=namespace,
+            all_namespaces=all_namespaces,
+            selector=selector,
             goals=[word for each in goals or ["spread"] for word in each.split(",") if word],
             seeds=seeds,
             max_evictions=max_evictions,
@@ -142,9 +154,8 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
             ignored_plugins=ignored or (),
             progress=progress,
         )
-    if report is not None:
-        plan.write_html(report)
-    show(plan if wave is None else plan.only_wave(wave), output)
+    write_page(context, plan, report)
+    show(context, plan if wave is None else plan.only_wave(wave), output)
     return exit_code(plan)
 
 

@@ -11,6 +11,7 @@ import typer
 
 from planner.cli.input import read_cluster
 from planner.cli.options import (
+    AllNamespaces,
     AllowJobs,
     AllowOwners,
     Example,
@@ -21,7 +22,9 @@ from planner.cli.options import (
     OutputFormat,
     ReportFile,
     SchedulerConfig,
+    Selector,
     SkipInvalid,
+    Targets,
     Verbose,
     named,
 )
@@ -37,14 +40,6 @@ if TYPE_CHECKING:
 ROWS = (Output.TABLE, Output.NAME)
 """Formats that show a line for each workload."""
 
-Targets = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="POD|WORKLOAD",
-        help="web-1, pod/web-1, deploy/web; several are judged together.",
-        show_default=False,
-    ),
-]
 AllPending = Annotated[
     bool,
     typer.Option("--all-pending", help="A line per workload with pending pods, the worst first."),
@@ -96,6 +91,8 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
     skip_invalid: SkipInvalid = False,
     max_input: MaxInput = None,
     namespace: Namespace = None,
+    all_namespaces: AllNamespaces = False,
+    selector: Selector = None,
     all_pending: AllPending = False,
     allow_bare_pods: BarePods = False,
     allow_jobs: AllowJobs = False,
@@ -129,11 +126,14 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
         raise UsageError("--all-pending goes without names")
     cluster = read_cluster(context, filenames, example)
     ask: Callable[..., Diagnosis] = (
-        partial(cluster.explain, *targets, namespace=namespace)
+        partial(cluster.explain, *targets)
         if targets
         else partial(cluster.explain_pending, brief=report is None and output in ROWS)
     )
     found = ask(
+        namespace=namespace,
+        all_namespaces=all_namespaces,
+        selector=selector,
         allow_bare_pods=allow_bare_pods,
         allow_jobs=allow_jobs,
         allow_owners=allow_owners or (),
@@ -143,7 +143,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
         scheduler=scheduler_config,
         ignored_plugins=ignored or (),
     )
-    show(found, output, report)
+    show(context, found, output, report)
     return _exit_code(found)
 
 

@@ -77,7 +77,7 @@ def fleet(  # noqa: PLR0913, PLR0917 - the options of the command
     found = read_fleet(context, filenames, example).decide(
         *(targets or ()), namespace=namespace, now=now, time_limit=time_limit
     )
-    show(found.decisions[0] if len(found.items) == 1 else found, output, report)
+    show(context, found.decisions[0] if len(found.items) == 1 else found, output, report)
     return _exit_code(found.items)
 
 

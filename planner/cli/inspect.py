@@ -7,7 +7,19 @@ from typing import Annotated
 import typer
 
 from planner.cli.input import read_cluster
-from planner.cli.options import Example, Filenames, MaxInput, OutputFormat, SkipInvalid, Verbose
+from planner.cli.options import (
+    AllNamespaces,
+    Example,
+    Filenames,
+    MaxInput,
+    Namespace,
+    OutputFormat,
+    ReportFile,
+    Selector,
+    SkipInvalid,
+    Targets,
+    Verbose,
+)
 from planner.cli.output import show
 from planner.errors import UsageError
 from planner.exit_codes import DONE
@@ -23,12 +35,17 @@ Map = Annotated[
 
 def inspect(  # noqa: PLR0913, PLR0917 - the options of the command
     context: typer.Context,
+    targets: Targets = None,
     filenames: Filenames = None,
     example: Example = None,
     skip_invalid: SkipInvalid = False,
     max_input: MaxInput = None,
+    namespace: Namespace = None,
+    all_namespaces: AllNamespaces = False,
+    selector: Selector = None,
     drawn: Map = False,
     output: OutputFormat = Output.TABLE,
+    report: ReportFile = None,
     verbose: Verbose = False,
 ) -> int:
     """Show what was loaded: nodes, workloads, utilisation, spread.
@@ -45,6 +62,12 @@ def inspect(  # noqa: PLR0913, PLR0917 - the options of the command
             f"--map is drawn as text, and -o {output} is none",
             help="-o markdown has a graph of its own; -o json holds what is counted",
         )
-    found = read_cluster(context, filenames, example).inspect()
-    show(found.as_map() if drawn else found, output)
+    cluster = read_cluster(context, filenames, example)
+    found = cluster.inspect(
+        *(targets or ()),
+        namespace=namespace,
+        all_namespaces=all_namespaces,
+        selector=selector,
+    )
+    show(context, found.as_map() if drawn else found, output, report)
     return DONE

@@ -6,16 +6,19 @@ Only names are known here; what they stand for is imported when a command needs 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import PurePath
 from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from planner.cli.session import Session
+from planner.errors import UsageError
 from planner.examples import examples, fleets
 from planner.report.text.files import check_writable
 from planner.report.text.formats import Output, PlanOutput
 
 LIST = "list"
+PAGES = (".html", ".htm")
 
 
 def named(name: str, help_text: str, metavar: str | None = None, **more: Any) -> Any:
@@ -66,6 +69,11 @@ def _check_report(value: str | None) -> str | None:
     """Before anything is read and planned for minutes."""
     if value is not None:
         check_writable(value)
+        if not value.lower().endswith(PAGES):
+            raise UsageError(
+                f"--report writes a page, and {value} is not the name of one",
+                help=f"{PurePath(value).with_suffix('.html')}; browsers print it as PDF",
+            )
     return value
 
 
@@ -158,9 +166,43 @@ Verbose: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+Targets: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="TARGET",
+        help="Pods and workloads that it is about, as for kubectl: pod/web-1, deploy/web, "
+        "deploy web api, or a pod's bare name; without any, all.",
+        show_default=False,
+    ),
+]
 Namespace: TypeAlias = Annotated[
     str | None,
-    typer.Option("--namespace", "-n", help="Of the pods and workloads named.", show_default=False),
+    typer.Option(
+        "--namespace",
+        "-n",
+        metavar="NAME",
+        help="Where the targets are (default); without targets, only pods of this namespace.",
+        show_default=False,
+    ),
+]
+AllNamespaces: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--all-namespaces",
+        "-A",
+        help="Targets of every namespace; without targets and -n that is so anyway.",
+        show_default=False,
+    ),
+]
+Selector: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--selector",
+        "-l",
+        metavar="SELECTOR",
+        help="Only pods with these labels, such as app=web or 'tier in (a,b)'.",
+        show_default=False,
+    ),
 ]
 SchedulerConfig: TypeAlias = Annotated[
     str | None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,18 +11,24 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from planner.cli.session import session_of
 from planner.exit_codes import NO_READER
 
 if TYPE_CHECKING:
     from planner.api.answers import Answer
 
 
-def show(answer: Answer, output: str, report: str | None = None) -> None:
+def show(context: typer.Context, answer: Answer, output: str, report: str | None = None) -> None:
     """The page first: what is piped away may end the run."""
-    if report is not None:
-        answer.write_html(report)
+    write_page(context, answer, report)
     with quiet_when_nobody_reads():
         answer.write(sys.stdout, output)
+
+
+def write_page(context: typer.Context, answer: Answer, report: str | None) -> None:
+    """The page that `--report` asks for, with the command line that made it."""
+    if report is not None:
+        answer.write_html(report, shlex.join(("planner", *session_of(context).arguments)))
 
 
 @contextmanager

@@ -1,8 +1,13 @@
-"""How far a search has come, on one line of stderr that is written over; terminals only."""
+"""How far a search has come, in words, on one line of stderr that is written over.
+
+For terminals only. The line is there from the first second on, whatever the search has to say so
+far, and its clock is its own: that of a search begins anew with each of its attempts.
+"""
 
 from __future__ import annotations
 
 import shutil
+import threading
 import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
@@ -11,33 +16,48 @@ if TYPE_CHECKING:
     from planner import Progress
 
 WIDTH = 79
+EVERY = 0.1
+"""Seconds between two lines: nobody reads faster."""
+TICK = 1.0
+"""Seconds after which the clock goes on by itself."""
+_RANKS = {"placed": 0, "unplaced": 0, "broken": 1, "excess": 2, "moves": 3}
+"""Levels in the order in which an attempt decides them; wishes follow."""
 _COUNTED = {
     "trials": "trying ties and orders of arrival: {} of {}",
     "descheduler": "comparing with the descheduler's strategies: {} of {}",
 }
-EVERY = 0.1
-"""Seconds between two lines: nobody reads faster."""
 
 
 class ProgressLine:
     """Called with every report of the search; gone without a trace in the end."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, time_limit: float) -> None:
         self._stream = stream
-        self._shown = stream.isatty()
+        self._limit = time_limit
         self._width = min(WIDTH, shutil.get_terminal_size().columns - 1)
+        self._begin = time.monotonic()
         self._last = 0.0
         self._written = False
+        self._progress: Progress | None = None
+        self._attempt = 1
+        self._ended = threading.Event()
+        self._writing = threading.Lock()
+        self._clock: threading.Thread | None = None
 
     def __call__(self, progress: Progress) -> None:
-        """Level, best, bound, gap and time."""
-        now = time.monotonic()
-        if self._shown and now - self._last >= EVERY:
-            self._last, self._written = now, True
-            self._stream.write(f"\r{text(progress)[: self._width]:<{self._width}}")
-            self._stream.flush()
+        """What the search has reached."""
+        if self._clock is None:
+            return
+        before, self._progress = self._progress, progress
+        if before is not None and _rank(progress.level) < _rank(before.level):
+            self._attempt += 1
+        if time.monotonic() - self._last >= EVERY:
+            self._write()
 
     def __enter__(self) -> Self:
+        if self._stream.isatty():
+            self._clock = threading.Thread(target=self._tick, daemon=True)
+            self._clock.start()
         return self
 
     def __exit__(
@@ -46,17 +66,61 @@ class ProgressLine:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._ended.set()
+        if self._clock is not None:
+            self._clock.join()
         if self._written:
             self._stream.write(f"\r{'':<{self._width}}\r")
             self._stream.flush()
 
+    def _tick(self) -> None:
+        while not self._ended.wait(TICK):
+            self._write()
 
-def text(progress: Progress) -> str:
-    """`moves: best 48, bound 41, gap 15%, 12s`; counts of what is done are no gap."""
-    if progress.level in _COUNTED:
+    def _write(self) -> None:
+        with self._writing:
+            self._last, self._written = time.monotonic(), True
+            said = text(self._progress, self._last - self._begin, self._limit, self._attempt)
+            self._stream.write(f"\r{said[: self._width]:<{self._width}}")
+            self._stream.flush()
+
+
+def text(progress: Progress | None, seconds: float, limit: float, attempt: int = 1) -> str:
+    """`placing pods: 0 of 8 so far, 6 s of 60 s`.
+
+    The time limit is one of the search, and measured in its work: what goes on after it is said to
+    be the end. `attempt` counts how often the search began with its first level again.
+    """
+    if progress is not None and progress.level in _COUNTED:
         said = _COUNTED[progress.level].format(progress.best, progress.bound)
-        return f"{said}, {progress.seconds:.0f}s"[:WIDTH]
-    apart = abs(progress.best - progress.bound)
-    gap = -(-100 * apart // max(progress.best, progress.bound, 1))
-    said = f"{progress.level}: best {progress.best}, bound {progress.bound}, gap {gap}%"
-    return f"{said}, {progress.seconds:.0f}s"[:WIDTH]
+        return f"{said}, {seconds:.0f} s"
+    again = f"attempt {attempt}: " if attempt > 1 else ""
+    said = "preparing" if progress is None else _level(progress)
+    spent = f"{seconds:.0f} s of {limit:g} s" if seconds <= limit else f"{seconds:.0f} s, finishing"
+    return f"{again}{said}, {spent}"
+
+
+def _level(progress: Progress) -> str:
+    best = progress.best
+    least = min(best, progress.bound)
+    done = "which is the least" if best == least else f"{least} at best"
+    plural = "" if best == 1 else "s"
+    kind, _, priority = progress.level.partition(" ")
+    match kind:
+        case "placed":
+            which = f" of priority {priority}" if priority not in ("", "0") else ""
+            return f"placing pods{which}: {best} of {max(best, progress.bound)} so far"
+        case "unplaced":
+            return f"placing pods: {best} without a node, {done}"
+        case "broken":
+            return f"breaking the least: {best} rule{plural}, {done}"
+        case "excess":
+            return f"repairing rules: {best} over the limit, {done}"
+        case "moves":
+            return f"looking for fewer moves: {best} move{plural}, {done}"
+        case _:
+            return "weighing preferences"
+
+
+def _rank(level: str) -> int:
+    return _RANKS.get(level.partition(" ")[0], len(_RANKS))

@@ -11,8 +11,9 @@ import typer
 
 @dataclass
 class Session:
-    """The state of one run: whether to say more, how to read input, and since when it runs."""
+    """The state of one run: what it was given, whether to say more, and since when it runs."""
 
+    arguments: tuple[str, ...] = ()
     verbose: bool = False
     skip_invalid: bool = False
     max_input: str | None = None

@@ -9,6 +9,7 @@ import typer
 
 from planner.cli.input import read_cluster
 from planner.cli.options import (
+    AllNamespaces,
     Example,
     Filenames,
     IgnoredPlugins,
@@ -17,7 +18,9 @@ from planner.cli.options import (
     OutputFormat,
     ReportFile,
     SchedulerConfig,
+    Selector,
     SkipInvalid,
+    Targets,
     Verbose,
     named,
 )
@@ -36,14 +39,6 @@ class Ties(StrEnum):
     ALL = "all"
 
 
-Targets = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="POD|WORKLOAD",
-        help="web-1, pod/web-1, deploy/web; without any, all pending pods.",
-        show_default=False,
-    ),
-]
 Seed = Annotated[
     int,
     typer.Option(
@@ -92,6 +87,8 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of the command
     skip_invalid: SkipInvalid = False,
     max_input: MaxInput = None,
     namespace: Namespace = None,
+    all_namespaces: AllNamespaces = False,
+    selector: Selector = None,
     seed: Seed = 0,
     ties: WhichTies = Ties.SOME,
     preempt: Preempt = False,
@@ -118,6 +115,8 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of the command
     found = cluster.simulate(
         *(targets or ()),
         namespace=namespace,
+        all_namespaces=all_namespaces,
+        selector=selector,
         seed=seed,
         preempt=preempt,
         sampling=sampling,
@@ -130,5 +129,5 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of the command
     session_of(context).tell(f"tried {found.summary.pods} pods")
     if out is not None:
         found.after.write(out)
-    show(found, output, report)
+    show(context, found, output, report)
     return NEGATIVE if found.summary.unschedulable else DONE

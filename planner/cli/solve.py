@@ -10,6 +10,7 @@ import typer
 
 from planner.cli.input import read_cluster
 from planner.cli.options import (
+    AllNamespaces,
     AllowJobs,
     AllowOwners,
     Example,
@@ -17,10 +18,13 @@ from planner.cli.options import (
     IgnoredPlugins,
     MaxInput,
     MaxUnavailable,
+    Namespace,
     PlanFormat,
     ReportFile,
     SchedulerConfig,
+    Selector,
     SkipInvalid,
+    Targets,
     Verbose,
     limit,
     named,
@@ -105,10 +109,14 @@ Workers = Annotated[
 
 def solve(  # noqa: PLR0913, PLR0917 - the options of the command
     context: typer.Context,
+    targets: Targets = None,
     filenames: Filenames = None,
     example: Example = None,
     skip_invalid: SkipInvalid = False,
     max_input: MaxInput = None,
+    namespace: Namespace = None,
+    all_namespaces: AllNamespaces = False,
+    selector: Selector = None,
     rebalance: Rebalance = False,
     relax: Relax = False,
     preempt: Preempt = False,
@@ -148,8 +156,12 @@ def solve(  # noqa: PLR0913, PLR0917 - the options of the command
             "controller.kubernetes.io/pod-deletion-cost, and scale down",
         )
     cluster = read_cluster(context, filenames, example)
-    with ProgressLine(sys.stderr) as progress:
+    with ProgressLine(sys.stderr, time_limit) as progress:
         plan = cluster.solve(
+            *(targets or ()),
+            namespace=namespace,
+            all_namespaces=all_namespaces,
+            selector=selector,
             rebalance=rebalance,
             relax=relax,
             preempt=preempt,
@@ -173,7 +185,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the options of the command
             progress=progress,
         )
     session_of(context).tell(f"planned {len(plan.placements)} placements and moves: {plan.status}")
-    show(plan, output, report)
+    show(context, plan, output, report)
     return exit_code(plan)
 
 

@@ -13,6 +13,7 @@ from planner.documents.broken_rules import describe
 from planner.documents.descheduler import baseline
 from planner.documents.eviction_causes import Cause, causes
 from planner.documents.left_alone import assumed_to_return, driven_off, left_alone, protected_pods
+from planner.documents.part_of_pods import part_notice
 from planner.documents.ready_pods import ReadyAfter
 from planner.documents.workload_changes import workload_changes
 from planner.evictions.goals import Aim
@@ -50,6 +51,8 @@ def make_eviction_plan(
 ) -> EvictionPlan:
     """The fewest evictions that repair the cluster, beside what the descheduler would do."""
     found = find_evictions(cluster, options, profile, progress)
+    if options.protection.asked is not None:  # The descheduler takes no part of the pods.
+        return eviction_plan(found)
     runs = baselines(cluster, profile, policies, progress or silent)
     compared = tuple(baseline(*run) for run in runs)
     return eviction_plan(found, compared)
@@ -205,6 +208,8 @@ def _budgets(found: Suggestion) -> Iterator[str]:
 
 def _notices(found: Suggestion, compared: Sequence[Baseline]) -> Iterator[Notice]:
     yield from found.given.notices
+    if found.options.protection.asked is not None:
+        yield part_notice(found.given, found.options.protection.asked)
     evicted = (pod for wave in found.tried.waves for pod in wave.evictions)
     yield from assumed_to_return(found.start, evicted)
     preempted = {pod for run in found.tried.runs for pod in run.preempted}

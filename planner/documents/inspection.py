@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.owners import WorkloadRef
-from planner.cluster.snapshot import ELSEWHERE, PENDING, Cluster
+from planner.cluster.snapshot import ELSEWHERE, GONE, PENDING, Cluster
 from planner.cluster.spread import terminating
 from planner.documents.inspection_nodes import inspect_nodes, utilisation
 from planner.documents.inspection_spread import inspect_spread
+from planner.documents.part_of_pods import part_notice
 from planner_models.inspection import (
     Inspection,
     PodInspection,
@@ -25,8 +26,10 @@ UNBUDGETED = frozenset({"Pod", "DaemonSet", "Job", "Node"})
 """Workloads for which a missing budget is no news: evictions spare them, or they end anyway."""
 
 
-def inspect_cluster(cluster: Cluster) -> Inspection:
-    """What the cluster holds now."""
+def inspect_cluster(cluster: Cluster, asked: Collection[int] | None = None) -> Inspection:
+    """What the cluster holds now; nodes in full, and of the pods those that were asked about."""
+    if asked is not None:
+        return _part(cluster, asked)
     leaving = terminating(cluster)
     workloads = _workloads(cluster, leaving)
     return Inspection(
@@ -41,6 +44,26 @@ def inspect_cluster(cluster: Cluster) -> Inspection:
     )
 
 
+def _part(cluster: Cluster, asked: Collection[int]) -> Inspection:
+    """Workloads and spread rules of the pods; the load of nodes is that of all pods together."""
+    others = set(range(len(cluster.pods))).difference(asked)
+    rest = inspect_cluster(cluster.without(others))
+    refs = {cluster.workloads[int(cluster.group_of[pod])] for pod in asked}
+    names = {(ref.namespace, ref.kind, ref.name) for ref in refs}
+    workloads = tuple(w for w in rest.workloads if (w.namespace, w.kind, w.name) in names)
+    groups = {int(cluster.group_of[pod]) for pod in asked}
+    return rest.model_copy(
+        update={
+            "nodes": inspect_nodes(cluster),
+            "utilisation": utilisation(cluster, np.arange(len(cluster.nodes))),
+            "workloads": workloads,
+            "budgets": len({(w.namespace, name) for w in workloads for name in w.budgets}),
+            "spread": inspect_spread(cluster, groups),
+            "notices": (*cluster.notices, part_notice(cluster, asked)),
+        }
+    )
+
+
 def _pods(cluster: Cluster, leaving: BoolArray) -> PodInspection:
     staying = ~leaving
     waiting = [cluster.pods[i] for i in np.flatnonzero((cluster.node_of == PENDING) & staying)]
@@ -52,7 +75,11 @@ def _pods(cluster: Cluster, leaving: BoolArray) -> PodInspection:
         finished=cluster.finished,
         synthesised=sum(pod.synthesised for pod in waiting),
         gated=sum(bool(pod.spec.scheduling_gates) for pod in waiting),
-        other_scheduler=sum(pod.spec.scheduler_name != DEFAULT_SCHEDULER for pod in cluster.pods),
+        other_scheduler=sum(
+            pod.spec.scheduler_name != DEFAULT_SCHEDULER
+            for pod, node in zip(cluster.pods, cluster.node_of, strict=True)
+            if node != GONE
+        ),
     )
 
 

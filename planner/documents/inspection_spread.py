@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import numpy as np
 
@@ -19,9 +19,11 @@ from planner.cluster.topology import IntArray
 from planner_models.inspection import DomainCount, SpreadInspection, SpreadViolation, WorkloadName
 
 
-def inspect_spread(cluster: Cluster) -> SpreadInspection:
-    """All violations, by workload and topology key."""
+def inspect_spread(cluster: Cluster, groups: Collection[int] | None = None) -> SpreadInspection:
+    """All violations, by workload and topology key; of some groups, of the rules that they have."""
     spreads, pods = hard_constraints(cluster), counted_pods(cluster)
+    if groups is not None:
+        spreads = tuple(s for s in spreads if any(c.group in groups for c in s.carriers))
     counted = ((spread, domain_counts(pods, spread)) for spread in spreads)
     violations = sorted(
         (_violation(cluster, s, counts) for s, counts in counted if excess(counts, s).any()),

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
 from planner.cluster import Cluster
 from planner.cluster.owners import WorkloadRef
 from planner.disruption.node_lifecycle import with_condition_taints
 from planner.documents.broken_rules import Broken, broken_by, describe, reasons
 from planner.documents.greedy_comparison import compare
 from planner.documents.left_alone import assumed_to_return, driven_off, left_alone, protected_pods
+from planner.documents.part_of_pods import part_notice
 from planner.documents.waves import wave_documents
 from planner.documents.workload_changes import workload_changes
+from planner.evictions.asked import among
 from planner.explain.one_sentence import ShortExplainer
 from planner.replay import total
 from planner.scheduler.profile import Profile
@@ -33,23 +37,33 @@ from planner_models.plan import (
     PlanVerification,
     SchedulerReplay,
     Unplaced,
+    WorkloadChange,
 )
 
 PENDING_REASON = "it was pending"
 
 
 def make_plan(
-    cluster: Cluster, options: SolveOptions, profile: Profile, progress: Report | None = None
+    cluster: Cluster,
+    options: SolveOptions,
+    profile: Profile,
+    progress: Report | None = None,
+    asked: frozenset[int] | None = None,
 ) -> Plan:
-    """Decide, check, compare with what else could be done, and write it down."""
+    """Decide, check, compare with what else could be done, and write it down.
+
+    `asked` are the pods that the plan is about: rules that only others break are not told.
+    """
     report = progress or silent
     outcome = plan_outcome(with_condition_taints(cluster), options, profile, report)
     other = with_rebalance(outcome, report)
     replayed = None if options.relax or options.surge else scheduler_replay(outcome)
-    return _document(outcome, other, replayed)
+    return _document(outcome, other, replayed, asked)
 
 
-def _alternatives(outcome: PlanOutcome, other: PlanOutcome | None) -> Iterator[Alternative]:
+def _alternatives(
+    outcome: PlanOutcome, other: PlanOutcome | None, asked: frozenset[int] | None
+) -> Iterator[Alternative]:
     """What `--rebalance` would reach, if that is proven to be its best."""
     if other is None or other.decision.status != "optimal":
         return
@@ -58,20 +72,23 @@ def _alternatives(outcome: PlanOutcome, other: PlanOutcome | None) -> Iterator[A
         option="--rebalance",
         placed=len(outcome.changed.unplaced) - len(other.changed.unplaced),
         moved=len({step.pod for step in other.waves.steps if step.evicts}),
-        excess=total(other.final.remaining),
+        excess=total(among(other.final.remaining, asked)),
         moves=moves,
     )
 
 
 def _document(
-    outcome: PlanOutcome, other: PlanOutcome | None, replayed: ReplayedSeeds | None
+    outcome: PlanOutcome,
+    other: PlanOutcome | None,
+    replayed: ReplayedSeeds | None,
+    asked: frozenset[int] | None,
 ) -> Plan:
     """The plan as it is shown and written."""
     problem, decision, cluster = outcome.problem, outcome.decision, outcome.before
-    changed = outcome.changed
     short = ShortExplainer(outcome.after, outcome.judged)
     preempt, broken = problem.options.preempt, broken_by(outcome.after, outcome.broken)
-    excess = total(outcome.violations_before)
+    excess = total(among(outcome.violations_before, asked))
+    remaining = among(outcome.final.remaining, asked)
     return Plan(
         status=decision.status,
         stopped=decision.stopped,
@@ -81,20 +98,20 @@ def _document(
         unplaced=tuple(_unplaced(cluster, pod, short.sentence(pod)) for pod in _queue(outcome)),
         displaced=tuple(_displaced(outcome)),
         left_aside=tuple(_aside(cluster, *each) for each in sorted(problem.left_aside.items())),
-        protected=tuple(protected_pods(outcome.after, problem.left_alone, outcome.final.remaining)),
+        protected=tuple(protected_pods(outcome.after, problem.left_alone, remaining)),
         left_alone=left_alone(problem.left_alone),
-        violations=tuple(describe(outcome.after, each) for each in outcome.final.remaining),
+        violations=tuple(describe(outcome.after, each) for each in remaining),
         broken=tuple(each.document for each in broken),
-        workloads=workload_changes(cluster, outcome.after, changed, outcome.allowances),
+        workloads=tuple(_workloads(outcome, asked)),
         waves=tuple(wave_documents(cluster, outcome.waves, outcome.allowances)),
         evictions=outcome.steps.evictions,
         hops=sum(step.temporary for step in outcome.waves.steps),
         on_paper_only=decision.on_paper_only,
         excess_before=excess,
-        excess_after=total(outcome.final.remaining),
+        excess_after=total(remaining),
         greedy=compare(cluster, outcome.waiting, outcome.profile, excess, preempt=preempt),
         verification=_verification(outcome, replayed),
-        alternatives=tuple(_alternatives(outcome, other)),
+        alternatives=tuple(_alternatives(outcome, other, asked)),
         statistics=PlanStatistics(
             nodes=len(cluster.nodes),
             pods=len(cluster.pods),
@@ -102,8 +119,19 @@ def _document(
             variables=decision.variables,
             cuts=decision.cuts,
         ),
-        notices=tuple(_notices(outcome, replayed)),
+        notices=tuple(_notices(outcome, replayed, asked)),
     )
+
+
+def _workloads(outcome: PlanOutcome, asked: frozenset[int] | None) -> Iterator[WorkloadChange]:
+    """Those that were asked about."""
+    cluster = outcome.before
+    changes = workload_changes(cluster, outcome.after, outcome.changed, outcome.allowances)
+    groups = range(len(cluster.groups))
+    if asked is not None:
+        groups = np.unique(cluster.group_of[sorted(asked)]).tolist()
+    shown = {(ref.namespace, ref.short) for ref in (cluster.workloads[group] for group in groups)}
+    return (each for each in changes if (each.namespace, each.workload) in shown)
 
 
 def _objective(level: Level) -> Objective:
@@ -209,8 +237,12 @@ def _verification(outcome: PlanOutcome, replayed: ReplayedSeeds | None) -> PlanV
     )
 
 
-def _notices(outcome: PlanOutcome, replayed: ReplayedSeeds | None) -> Iterable[Notice]:
+def _notices(
+    outcome: PlanOutcome, replayed: ReplayedSeeds | None, asked: frozenset[int] | None
+) -> Iterable[Notice]:
     yield from outcome.before.notices
+    if asked is not None:
+        yield part_notice(outcome.before, asked, preempt=outcome.problem.options.preempt)
     steps = outcome.waves.steps
     evicted = (step.pod for step in steps if step.action in ("evict", "move"))
     yield from assumed_to_return(outcome.before, evicted)

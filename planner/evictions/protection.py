@@ -1,6 +1,7 @@
 """Which pods `planner evict` leaves alone, and why.
 
-The pods that nobody may move (`disruption.movability`), and those at or above a priority.
+The pods that nobody may move (`disruption.movability`), those at or above a priority, and those
+that nobody asked about.
 """
 
 from __future__ import annotations
@@ -11,13 +12,19 @@ from dataclasses import dataclass
 from planner.cluster import Cluster
 from planner.disruption.movability import DEFAULT_POLICY, Movability, MovePolicy
 
+NOT_ASKED = "it is not among the pods that were asked about"
+
 
 @dataclass(frozen=True)
 class Protection:
-    """What may be evicted beyond the usual, and the priority from which on nothing may."""
+    """What may be evicted beyond the usual, and the priority from which on nothing may.
+
+    `asked` are the pods that it is about; None means all.
+    """
 
     policy: MovePolicy = DEFAULT_POLICY
     priority_threshold: int | None = None
+    asked: frozenset[int] | None = None
 
 
 def protected(cluster: Cluster, protection: Protection) -> Mapping[int, str]:
@@ -27,7 +34,9 @@ def protected(cluster: Cluster, protection: Protection) -> Mapping[int, str]:
     threshold = protection.priority_threshold
     for pod in cluster.running.tolist():
         stays, priority = movability.why(pod), cluster.pods[pod].priority
-        if stays is not None:
+        if protection.asked is not None and pod not in protection.asked:
+            found[pod] = NOT_ASKED
+        elif stays is not None:
             found[pod] = stays.text
         elif threshold is not None and priority >= threshold:
             found[pod] = f"its priority {priority} is not below {threshold}"

@@ -10,6 +10,7 @@ from planner.cluster import Cluster
 from planner.cluster.topology import IntArray
 from planner.descheduler.strategies.limits import NO_LIMITS, Limits
 from planner.disruption.budgets import Allowances
+from planner.evictions.asked import among
 from planner.evictions.goals import Aim, Goal, drains
 from planner.evictions.protection import Protection
 from planner.evictions.repeated_trials import TriedWaves
@@ -70,8 +71,8 @@ class Suggestion:
         return self._to_do(self.after)
 
     def _to_do(self, cluster: Cluster) -> tuple[Violation, ...]:
-        """All that is broken; if nodes are only to be emptied, what is left on them."""
-        found = violations(cluster, self.profile)
+        """All that the pods break; if nodes are only to be emptied, what is left on them."""
+        found = among(violations(cluster, self.profile), self.options.protection.asked)
         if self.aim.anywhere:
             return found
         return tuple(each for each in found if drains(cluster, each))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TextIO, TypeVar
 
 from planner.report.text.blocks import UNSEEN, Block, plain_text, visible, write_terminal
+from planner.report.text.commands import NOTHING, Given, pasteable
 from planner.report.text.formats import Output
 from planner.sources.errors import SourceError
 from planner_models.base import Document
@@ -37,14 +38,15 @@ class Texts(Protocol, Generic[D_contra]):
 class Origin:
     """What a document was made from: some formats show more than the document holds.
 
-    `paths` are the files that the user named, in which fields have lines. `members` are the labels
-    of a fleet's clusters.
+    `paths` are the files that the user named, in which fields have lines. `given` is what further
+    commands need to ask about the same. `members` are the labels of a fleet's clusters.
     """
 
     command: str = "planner"
     paths: Sequence[str] = ()
     cluster: Cluster | None = None
     members: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    given: Given = NOTHING
 
 
 def to_json(document: Document) -> str:
@@ -84,7 +86,12 @@ def to_text(document: D, output: Output, texts: Texts[D], origin: Origin | None 
         case Output.GITHUB | Output.JUNIT | Output.SARIF:
             return _for_ci(document, output, origin or Origin())
         case Output.TABLE | Output.WIDE:
-            return plain_text(texts.blocks(document, wide=output is Output.WIDE))
+            return plain_text(_blocks(document, texts, origin, wide=output is Output.WIDE))
+
+
+def _blocks(document: D, texts: Texts[D], origin: Origin | None, *, wide: bool) -> Sequence[Block]:
+    given = NOTHING if origin is None else origin.given
+    return pasteable(texts.blocks(document, wide=wide), given)
 
 
 def emit(
@@ -93,7 +100,7 @@ def emit(
     """Write the document; only tables on a terminal are decorated."""
     wide = output is Output.WIDE
     if (wide or output is Output.TABLE) and stream.isatty():
-        write_terminal(texts.blocks(document, wide=wide), stream, fit=not wide)
+        write_terminal(_blocks(document, texts, origin, wide=wide), stream, fit=not wide)
     else:
         stream.write(to_text(document, output, texts, origin))
     summary = os.environ.get(STEP_SUMMARY)
@@ -103,9 +110,10 @@ def emit(
 
 def _markdown(document: Document, origin: Origin) -> str:
     from planner.report.markdown.documents import parts_of
-    from planner.report.markdown.render import markdown_text
+    from planner.report.markdown.render import markdown_text, pasteable_parts
 
-    return markdown_text(parts_of(document, origin.cluster, origin.members))
+    parts = parts_of(document, origin.cluster, origin.members)
+    return markdown_text(pasteable_parts(parts, origin.given))
 
 
 def _for_ci(document: Document, output: Output, origin: Origin) -> str:

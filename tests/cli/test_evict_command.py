@@ -6,8 +6,6 @@ import pytest
 import yaml
 
 from planner.cli import app
-from planner.cli.progress import text
-from planner.solver.progress import Progress
 from planner_models.evictions import EvictionPlan
 
 OUTAGE = ["--example", "zone-outage", "--seeds", "3"]
@@ -130,8 +128,3 @@ def test_solve_keeps_to_what_may_be_down_at_once(capsys: pytest.CaptureFixture[s
     app.main(["solve", *arguments, "-o", "script"])
     text = capsys.readouterr().out
     assert "wave 1 of 5: 3 evictions" in text
-
-
-def test_progress_says_how_many_trials_are_done() -> None:
-    line = text(Progress("trials", 3, 40, 12.0))
-    assert line == "trying ties and orders of arrival: 3 of 40, 12s"

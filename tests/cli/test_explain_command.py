@@ -71,3 +71,16 @@ def test_a_pod_that_is_not_there_suggests_one_that_is(capsys: pytest.CaptureFixt
 def test_markdown_has_the_same_words(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, *CONFLICT, "mypod", "-o", "markdown")
     assert "impossible: zone spread and node spread leave no node for pod/mypod" in out
+
+
+def test_a_namespace_that_is_not_in_the_input_is_no_empty_answer(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, out, err = run(capsys, *CONFLICT, "-n", "nosuch")
+    assert (code, out) == (1, "")
+    assert err.startswith("error: the input has no namespace nosuch\n")
+
+
+def test_a_kind_goes_before_its_names_as_for_kubectl(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "--example", "zone-outage", "deploy", "api")
+    assert out == "schedulable: no pod is pending: deploy/api has 12 of 12 running\n"

@@ -7,6 +7,7 @@ import pytest
 from planner.cli import app
 
 COMMANDS = {
+    "inspect": ["--example", "zone-outage"],
     "solve": ["--example", "docs-one-constraint"],
     "explain": ["--example", "docs-conflicting-constraints", "pod/mypod"],
     "simulate": ["--example", "docs-two-constraints"],
@@ -28,6 +29,18 @@ def test_a_report_is_written_beside_the_result(
     assert text.startswith("<!doctype html>")
     assert text.endswith("</html>\n")
     assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
+
+
+@pytest.mark.parametrize("name", ["plan.pdf", "plan", "plan.html.gz"])
+def test_a_name_that_is_no_page_s_is_refused(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / name
+    assert app.main(["inspect", "--example", "zone-outage", "--report", str(path)]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert f"error: --report writes a page, and {path} is not the name of one\n" in shown.err
+    assert not path.exists()
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,8 @@ import pytest
 
 from planner.api.selectors import label_selector
 from planner.cli import app
-from planner.cli.progress import ProgressLine, text
 from planner.cli.solve import exit_code
 from planner.errors import UsageError
-from planner.solver.progress import Progress
 from planner_models.plan import Plan
 from planner_models.selectors import LabelSelector
 
@@ -224,13 +222,6 @@ def test_selectors_read_as_kubectl_reads_them(
 def test_what_kubectl_refuses_is_no_selector(written: str) -> None:
     with pytest.raises(UsageError):
         label_selector("movable", written)
-
-
-def test_progress_is_for_terminals(capsys: pytest.CaptureFixture[str]) -> None:
-    with ProgressLine(sys.stderr) as progress:
-        progress(Progress("moves", 48, 41, 12.3))
-    assert capsys.readouterr().err == ""
-    assert text(Progress("moves", 48, 41, 12.3)) == "moves: best 48, bound 41, gap 15%, 12s"
 
 
 def test_the_help_names_the_options(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from planner.report.tables.plan_steps import more
+from planner.report.text.blocks import plain_text
 from planner.report.text.wording import decimal, name_some, part_of
-from planner.words import count_of, short_key
+from planner.words import amount_of, count_of, short_key
 from planner_models.inspection import Unit
 
 
@@ -35,6 +37,17 @@ def test_six_names_are_named_and_the_rest_is_counted() -> None:
 
 def test_one_is_singular() -> None:
     assert [count_of(n, "node") for n in (0, 1, 2)] == ["0 nodes", "1 node", "2 nodes"]
+
+
+def test_what_is_counted_is_plural_and_not_what_is_done_with_it() -> None:
+    assert plain_text(more(28, "pod", " to place")) == (
+        "and 28 more pods to place; -o wide shows all\n"
+    )
+    assert plain_text(more(1, "step")) == "and 1 more step; -o wide shows all\n"
+
+
+def test_one_slot_for_a_pod_is_singular() -> None:
+    assert [amount_of("pods", n) for n in (1, 2)] == ["1 pod slot", "2 pod slots"]
 
 
 def test_a_topology_key_is_called_by_its_last_part() -> None:

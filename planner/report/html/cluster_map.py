@@ -6,7 +6,7 @@ cells whose colour says how full they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,7 +25,7 @@ from planner.report.text.blocks import shortened
 from planner.words import short_key
 from planner_models.node import Node
 
-TILES = 150
+TILES = 99
 """Up to so many nodes each has a tile."""
 SQUARES = 3_000
 """Up to so many pods each has a square."""
@@ -38,9 +38,9 @@ def map_key(cluster: Cluster) -> str | None:
     return zone_key(cluster.nodes) or counted_key(cluster)
 
 
-def cluster_map(story: Story, note: str = "") -> ClusterMap:
-    """The map at every stage of the story."""
-    drawing = _Drawing(story)
+def cluster_map(story: Story, note: str = "", emptied: Collection[str] = frozenset()) -> ClusterMap:
+    """The map at every stage of the story; `emptied` are nodes that all pods are to leave."""
+    drawing = _Drawing(story, emptied)
     key = map_key(story.cluster)
     where = "The cluster" if key is None else f"The cluster by {short_key(key)}"
     return ClusterMap(
@@ -87,6 +87,7 @@ class _Drawing:
     """One map while it is drawn."""
 
     story: Story
+    emptied: Collection[str]
 
     @property
     def cluster(self) -> Cluster:
@@ -137,7 +138,7 @@ class _Drawing:
             cpu=self.usage.cpu(index),
             memory=self.usage.memory(index),
             used=self.usage.used(index),
-            state=_state(node),
+            state="to be emptied" if node.name in self.emptied else _state(node),
             squares=self.squares.at(index),
         )
 

@@ -8,6 +8,7 @@ from planner.cluster import Cluster
 from planner.report.html.cluster_map import cluster_map
 from planner.report.html.map_view import Tone
 from planner.report.html.names import Index
+from planner.report.html.section_order import in_order
 from planner.report.html.spread_charts import situation, spread_section, uneven_workloads
 from planner.report.html.story import Story, descheduler_story, eviction_story
 from planner.report.html.view import Badge, Fact, Page, Row, Section, TableSection, TextSection
@@ -34,18 +35,29 @@ def evict_page(cluster: Cluster, document: EvictionPlan) -> Page:
         command="planner evict",
         badge=_badge(document),
         headline=text[0],
-        lead=tuple(said for said in (situation(story), *text[1:2]) if said),
+        lead=tuple(said for said in (*_situation(story, document), *text[1:2]) if said),
         facts=tuple(_facts(document, uneven, left)),
-        sections=tuple(_sections(story, document, index)),
+        sections=in_order(_sections(story, document, index)),
         names=index.names,
         words=words("evict", "over the limit", "wave", "converges", "maxSkew", "domain"),
         notices=tuple(notice.text for notice in document.notices),
     )
 
 
+def _situation(story: Story, document: EvictionPlan) -> Iterator[str]:
+    """What is wrong now; nothing is, if nodes are only to be emptied."""
+    if not evict_table.only_drains(document):
+        yield situation(story)
+
+
 def _badge(document: EvictionPlan) -> Badge:
     if document.like_descheduler is not None:
         return Badge("What the descheduler would do", "")
+    if evict_table.only_drains(document) and document.after.excess:
+        return Badge(f"{count_of(document.after.excess, 'pod')} can't leave", "bad")
+    if evict_table.only_drains(document) and document.converges:
+        leave = count_of(document.before.excess, "pod leaves", "pods leave")
+        return Badge(f"{leave} {name_some(document.options.nodes)}", "good")
     if not document.evictions:
         return Badge("Nothing to evict", "warn" if document.after.excess else "good")
     if document.converges:
@@ -62,12 +74,14 @@ def _facts(document: EvictionPlan, uneven: int, left: int) -> Iterator[Fact]:
         evicted = sum(len(each.evictions) for each in like.rounds)
         yield Fact(str(evicted), "evictions")
         yield Fact(str(len(like.rounds)), "rounds")
-    if uneven or left:
+    drains = evict_table.only_drains(document)
+    if (uneven or left) and not drains:
         yield Fact(f"{uneven:,} → {left:,}", "workloads are uneven", "bad" if left else "good")
     before, after = document.before, document.after
     if before.excess or after.excess:
         tone: Tone = "bad" if after.excess else "good"
-        yield Fact(f"{before.excess:,} → {after.excess:,}", "over the limit", tone)
+        what = f"pods on {name_some(document.options.nodes)}" if drains else "over the limit"
+        yield Fact(f"{before.excess:,} → {after.excess:,}", what, tone)
     if before.pending or after.pending:
         tone = "bad" if after.pending else "good"
         yield Fact(f"{before.pending} → {after.pending}", "pods pending", tone)
@@ -81,7 +95,11 @@ def _sections(story: Story, document: EvictionPlan, index: Index) -> Iterator[Se
     note = (
         "Where kube-scheduler puts the new pods if it breaks ties by name." if story.stages else ""
     )
-    yield cluster_map(story, note)
+    nodes = document.options.nodes
+    if nodes:
+        stays = "is to be emptied and stays" if len(nodes) == 1 else "are to be emptied and stay"
+        note = f"{name_some(nodes)} {stays} cordoned. {note}".strip()
+    yield cluster_map(story, note, frozenset(nodes))
     charts = spread_section(story)
     if charts is not None:
         yield charts
@@ -103,13 +121,13 @@ def _sections(story: Story, document: EvictionPlan, index: Index) -> Iterator[Se
 def _evictions(document: EvictionPlan, index: Index) -> TableSection:
     rows = []
     for wave in document.waves:
-        for verb, nodes in (
-            ("cordon and empty", wave.drain),
-            ("cordon for this wave", wave.cordon),
+        for why, nodes in (
+            ("is to be emptied, stays cordoned", wave.drain),
+            ("cordoned for this wave", wave.cordon),
         ):
-            if nodes:
-                cells = (str(wave.number), "", verb, name_some(nodes), "")
-                rows.append(Row(cells, None, index.nodes(nodes), "", wave.number))
+            for node in nodes:
+                cells = (str(wave.number), "(cordon)", node, "", why)
+                rows.append(Row(cells, None, index.nodes([node]), "", wave.number))
         for each in document.evictions:
             if each.wave == wave.number:
                 expected = name_some(each.expected_nodes) or "waits"

@@ -25,6 +25,7 @@ from planner.report.html.view import (
 from planner.report.html.words import sentence, words
 from planner.report.tables import explain_table
 from planner.report.text.blocks import plain_text
+from planner.report.text.commands import NOTHING, Given, pasteable
 from planner.words import count_of
 from planner_models.diagnosis import Diagnosis, Rearrangement
 
@@ -39,13 +40,13 @@ OPEN = 3
 """So many workloads are shown unfolded."""
 
 
-def explain_page(cluster: Cluster, diagnosis: Diagnosis) -> Page:
+def explain_page(cluster: Cluster, diagnosis: Diagnosis, given: Given = NOTHING) -> Page:
     """One explanation, or a summary of several with each of them below."""
     if len(diagnosis.parts) == 1:
-        return explain_page(cluster, diagnosis.parts[0])
+        return explain_page(cluster, diagnosis.parts[0], given)
     index = Index(cluster)
     sections = _parts(diagnosis, index) if diagnosis.parts else _one(diagnosis, index)
-    text = plain_text(explain_table.blocks(diagnosis, wide=True))
+    text = plain_text(pasteable(explain_table.blocks(diagnosis, wide=True), given))
     return Page(
         command="planner explain",
         badge=_badge(diagnosis),
@@ -91,7 +92,8 @@ def _headline(cluster: Cluster, diagnosis: Diagnosis) -> str:
 def _lead(diagnosis: Diagnosis) -> tuple[str, ...]:
     """The derivation and whether moving pods helps: what the text says below the headline."""
     more = (diagnosis.displacing,) if diagnosis.displacing else ()
-    return (*diagnosis.narrative, *diagnosis.rearranging, *more)
+    where = (f"Where: {'; '.join(diagnosis.where)}",) if diagnosis.where else ()
+    return (*where, *diagnosis.narrative, *diagnosis.rearranging, *more)
 
 
 def _facts(cluster: Cluster, diagnosis: Diagnosis) -> Iterator[Fact]:

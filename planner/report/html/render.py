@@ -8,6 +8,7 @@ could do no harm.
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 
@@ -28,13 +29,14 @@ HEAT_COLUMNS = 25
 HEAT_PITCH = 8
 
 
-def render(page: Page) -> bytes:
-    """The report; the same page gives the same bytes."""
+def render(page: Page, made: Sequence[tuple[str, str]] = ()) -> bytes:
+    """The report; the same page gives the same bytes. `made` says where it comes from."""
     environment = _environment()
     script = _asset(environment, "script.js")
     text = environment.get_template("page.html.j2").render(
         page=page,
         version=__version__,
+        made=made,
         style=Markup(_asset(environment, "style.css")),
         script=Markup(script),
         script_hash=_hash(script),
@@ -43,9 +45,9 @@ def render(page: Page) -> bytes:
     return text.encode("utf-8", "xmlcharrefreplace")
 
 
-def write_report(path: str, page: Page) -> None:
+def write_report(path: str, page: Page, made: Sequence[tuple[str, str]] = ()) -> None:
     """The report as a file."""
-    write_file(path, render(page))
+    write_file(path, render(page, made))
 
 
 @cache

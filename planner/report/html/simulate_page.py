@@ -8,12 +8,14 @@ from planner.cluster import Cluster
 from planner.report.html.cluster_map import cluster_map
 from planner.report.html.map_view import Tone
 from planner.report.html.names import Index
+from planner.report.html.section_order import in_order
 from planner.report.html.spread_charts import spread_section
 from planner.report.html.story import Story, simulation_story
 from planner.report.html.view import Badge, Fact, Page, Row, Section, TableSection, TextSection
 from planner.report.html.words import many, words
 from planner.report.tables import simulation_table
 from planner.report.text.blocks import plain_text
+from planner.report.text.commands import NOTHING, Given, pasteable
 from planner.report.text.wording import name_some
 from planner.words import count_of
 from planner_models.simulation import SimulatedPod, Simulation
@@ -21,7 +23,7 @@ from planner_models.simulation import SimulatedPod, Simulation
 TONES: dict[str, Tone] = {"scheduled": "", "unschedulable": "bad", "gated": "warn"}
 
 
-def simulate_page(cluster: Cluster, simulation: Simulation) -> Page:
+def simulate_page(cluster: Cluster, simulation: Simulation, given: Given = NOTHING) -> Page:
     """What kube-scheduler does with the pending pods of the cluster."""
     story, index = simulation_story(cluster, simulation), Index(cluster)
     return Page(
@@ -30,7 +32,7 @@ def simulate_page(cluster: Cluster, simulation: Simulation) -> Page:
         headline=headline(simulation),
         lead=tuple(_lead(simulation)),
         facts=tuple(_facts(simulation)),
-        sections=tuple(_sections(story, simulation, index)),
+        sections=in_order(_sections(story, simulation, index, given)),
         names=index.names,
         words=words("feasible", "tied", "maxSkew", "domain"),
         notices=tuple(notice.text for notice in simulation.notices),
@@ -54,11 +56,14 @@ def headline(simulation: Simulation) -> str:
     if summary.scheduled == summary.pods:
         verb = "finds" if summary.pods == 1 else "all find"
         return f"{pods} {verb} a node."
+    if summary.pods == summary.unschedulable == 1:
+        return "The one waiting pod finds no node and stays pending."
     found = summary.scheduled or "none"
     gated = f", {summary.gated} held back by gates" if summary.gated else ""
     stay = summary.unschedulable
     stays = f"{stay} stays" if stay == 1 else f"{stay} stay"
-    return f"Of {pods}, {found} {'finds' if found == 1 else 'find'} a node; {stays} pending{gated}."
+    finds = "find" if summary.scheduled > 1 else "finds"
+    return f"Of {pods}, {found} {finds} a node; {stays} pending{gated}."
 
 
 def _lead(simulation: Simulation) -> Iterator[str]:
@@ -87,7 +92,9 @@ def _facts(simulation: Simulation) -> Iterator[Fact]:
     yield Fact(f"{summary.nodes:,}", "node" if summary.nodes == 1 else "nodes")
 
 
-def _sections(story: Story, simulation: Simulation, index: Index) -> Iterator[Section]:
+def _sections(
+    story: Story, simulation: Simulation, index: Index, given: Given
+) -> Iterator[Section]:
     yield cluster_map(story)
     rows = tuple(_decisions(simulation, index))
     if rows:
@@ -110,7 +117,7 @@ def _sections(story: Story, simulation: Simulation, index: Index) -> Iterator[Se
     )
     if aside:
         yield TableSection("Left aside", "", ("Pod", "Why"), aside)
-    text = plain_text(simulation_table.blocks(simulation, wide=False))
+    text = plain_text(pasteable(simulation_table.blocks(simulation, wide=False), given))
     yield TextSection("The same as text", (text,), code=True, folded=True)
 
 

@@ -8,6 +8,7 @@ from planner.cluster import Cluster
 from planner.report.html.cluster_map import cluster_map
 from planner.report.html.map_view import Tone
 from planner.report.html.names import Index
+from planner.report.html.section_order import in_order
 from planner.report.html.spread_charts import situation, spread_section, uneven_workloads
 from planner.report.html.story import Story, plan_story
 from planner.report.html.view import Badge, Fact, Page, Row, Section, TableSection, TextSection
@@ -18,6 +19,7 @@ from planner.report.tables.plan_counts import plan_counts
 from planner.report.tables.plan_next import hints
 from planner.report.tables.plan_proof import proof
 from planner.report.text.blocks import Paragraph, plain_text
+from planner.report.text.commands import NOTHING, Given, pasteable
 from planner.words import count_of
 from planner_models.plan import Plan, PlanViolation, Step
 
@@ -32,7 +34,7 @@ BADGES: dict[str, Badge] = {
 VIOLATIONS = ("Rule", "Where", "Pods", "Allowed", "To make it legal")
 
 
-def solve_page(cluster: Cluster, plan: Plan) -> Page:
+def solve_page(cluster: Cluster, plan: Plan, given: Given = NOTHING) -> Page:
     """The plan over the cluster that it is for."""
     story, index = plan_story(cluster, plan), Index(cluster)
     uneven, left = uneven_workloads(story)
@@ -42,7 +44,7 @@ def solve_page(cluster: Cluster, plan: Plan) -> Page:
         headline=headline(plan, uneven, left),
         lead=tuple(text for text in (situation(story), proof(plan).text) if text),
         facts=tuple(_facts(cluster, plan, uneven, left)),
-        sections=tuple(_sections(story, plan, index)),
+        sections=in_order(_sections(story, plan, index, given)),
         names=index.names,
         words=words("over the limit", "wave", "maxSkew", "domain", "budget"),
         notices=tuple(notice.text for notice in plan.notices),
@@ -108,7 +110,7 @@ def _facts(cluster: Cluster, plan: Plan, uneven: int, left: int) -> Iterator[Fac
         yield Fact(f"{plan.excess_before:,} → {plan.excess_after:,}", "over the limit", tone)
 
 
-def _sections(story: Story, plan: Plan, index: Index) -> Iterator[Section]:
+def _sections(story: Story, plan: Plan, index: Index, given: Given) -> Iterator[Section]:
     yield cluster_map(story)
     charts = spread_section(story)
     if charts is not None:
@@ -137,12 +139,13 @@ def _sections(story: Story, plan: Plan, index: Index) -> Iterator[Section]:
         )
     said = [
         block.text.strip()
-        for block in (*checks(plan), *hints(plan))
+        for block in pasteable((*checks(plan), *hints(plan)), given)
         if isinstance(block, Paragraph)
     ]
     if said:
         yield TextSection("How sure this is", tuple(said))
-    text = plain_text(plan_table.blocks(plan, wide=len(plan.placements) <= WIDE))
+    wide = len(plan.placements) <= WIDE
+    text = plain_text(pasteable(plan_table.blocks(plan, wide=wide), given))
     yield TextSection("The same as text", (text,), code=True, folded=True)
 
 

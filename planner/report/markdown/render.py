@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from planner.report.markdown import escape
 from planner.report.text.blocks import Block, Gap, Listing, Paragraph, Table
+from planner.report.text.commands import Given, pasteable_paragraph
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,18 @@ class Fold:
 
 
 Part = Heading | Where | Diagram | Fold | Block
+
+
+def pasteable_parts(parts: Iterable[Part], given: Given) -> Iterator[Part]:
+    """The same parts, with commands that read what this one read."""
+    for part in parts:
+        match part:
+            case Paragraph():
+                yield pasteable_paragraph(part, given)
+            case Fold():
+                yield replace(part, parts=tuple(pasteable_parts(part.parts, given)))
+            case _:
+                yield part
 
 
 def markdown_text(parts: Iterable[Part]) -> str:

@@ -8,7 +8,7 @@ from planner.report.text.blocks import GAP, Block, Paragraph, Style, Table
 from planner.report.text.left_alone import left_alone_blocks
 from planner.report.text.notices import notice_blocks
 from planner.report.text.wording import name_some
-from planner.words import count_of
+from planner.words import conjoined, count_of
 from planner_models.evictions import (
     Baseline,
     DeschedulerRound,
@@ -71,7 +71,7 @@ def headline(document: EvictionPlan) -> str:
 def _then(document: EvictionPlan) -> str:
     before, after = document.before.excess, document.after.excess
     if document.options.goals != ("spread",) or after > before:
-        return "places them anew"
+        return "places it anew" if len(document.evictions) == 1 else "places them anew"
     return "repairs part of the spread" if after else "repairs the spread"
 
 
@@ -84,6 +84,11 @@ def _nothing(document: EvictionPlan) -> str:
     proven = "no eviction lets them run" if document.fewest else "no evictions were found for them"
     pods = count_of(waiting, "pod is", "pods are")
     return f"no rule is broken that --for {goals} repairs. {pods} pending, and {proven}"
+
+
+def only_drains(document: EvictionPlan) -> bool:
+    """Whether nodes are to be emptied, and no rule was to be repaired."""
+    return bool(document.options.nodes) and not document.options.goals
 
 
 def certainty(document: EvictionPlan) -> Iterator[Block]:
@@ -128,10 +133,13 @@ def _fewest(document: EvictionPlan) -> str:
 
 def _counts(document: EvictionPlan) -> str:
     before, after, part = document.before, document.after, document.part
+    what = "Over the limit"
+    if only_drains(document):
+        what = f"Pods that have to leave {conjoined(document.options.nodes)}"
     if part is not None:
-        now = f"Over the limit: {part.excess_before} -> {part.excess_after} by this wave"
+        now = f"{what}: {part.excess_before} -> {part.excess_after} by this wave"
         return f"{now}, {after.excess} after the last one."
-    text = f"Over the limit: {before.excess} -> {after.excess}."
+    text = f"{what}: {before.excess} -> {after.excess}."
     if before.pending or after.pending:
         text += f" Pending pods {before.pending} -> {after.pending}."
     return text

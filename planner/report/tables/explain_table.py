@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from planner.report.tables.explain_repairs import repair_lines
 from planner.report.text.blocks import GAP, NO_BREAK, Block, Paragraph, Style, Table
+from planner.report.text.commands import about
 from planner.report.text.notices import notice_blocks
 from planner.words import conjoined, count_of
 from planner_models.diagnosis import (
@@ -46,8 +47,9 @@ def blocks(document: Diagnosis, *, wide: bool) -> Sequence[Block]:
 
 
 def names(document: Diagnosis) -> Iterable[str]:
-    """The pods that were asked about."""
-    return (f"pod/{target.partition('/')[2]}" for target in document.targets)
+    """The workloads that were asked about: their pods may be of planner's own making."""
+    asked = document.parts or (document,)
+    return dict.fromkeys(workload for part in asked for workload in part.workloads)
 
 
 def _explanation(document: Diagnosis, *, wide: bool) -> Iterator[Block]:
@@ -258,7 +260,9 @@ def _summary(document: Diagnosis, *, wide: bool) -> list[Block]:
         found.extend(Paragraph(text) for text in notes)
     bad = [part for part in parts if part.verdict not in ("schedulable", "gated")]
     if bad:
-        found.extend((GAP, Paragraph(f"For one of them: planner explain {bad[0].workloads[0]}")))
+        namespace = bad[0].targets[0].partition("/")[0]
+        one = about("explain", namespace, bad[0].workloads[0])
+        found.extend((GAP, Paragraph(f"For one of them: {one}")))
     if wide:
         for part in bad:
             found.append(GAP)

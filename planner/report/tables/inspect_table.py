@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from planner.documents.inspection import count_kinds
 from planner.report.text.blocks import GAP, NO_BREAK, Block, Paragraph, Table
+from planner.report.text.commands import command
 from planner.report.text.notices import notice_blocks
 from planner.report.text.spread_bars import Spread, spread_bars
 from planner.report.text.wording import name_some, part_of, short_name
@@ -25,7 +26,7 @@ from planner_models.resources import CPU, MEMORY, PODS
 ROWS = 20
 """How many rows a table shows; `wide` shows all."""
 
-NEXT = "Next: planner evict, or planner solve --rebalance."
+NEXT = f"Next: {command('evict')}, or {command('solve', '--rebalance')}."
 
 _Keys = frozenset[tuple[str, str, str]]
 
@@ -46,7 +47,7 @@ def blocks(document: Inspection, *, wide: bool) -> Sequence[Block]:
     if document.without_budget:
         found.append(Paragraph(unbudgeted(document)))
     if document.spread.violations:
-        found.append(Paragraph(NEXT, "cyan"))
+        found.append(Paragraph(NEXT, "cyan", indent=6))
     if document.notices:
         found.extend((GAP, *notice_blocks(document.notices, wide=wide)))
     return found

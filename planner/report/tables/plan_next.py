@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from planner.report.tables.plan_steps import PodNames
 from planner.report.text.blocks import Block, Paragraph
+from planner.report.text.commands import about
 from planner.words import count_of
 from planner_models.plan import Alternative, Plan
 
@@ -28,8 +29,8 @@ def _hints(document: Plan) -> Iterator[str]:
     if document.unplaced and not options.relax:
         yield "--relax shows what breaks least if everything must run."
     if document.unplaced:
-        pod = PodNames(document)(document.unplaced[0].pod)
-        yield f"planner explain pod/{pod} says why and what helps."
+        namespace, _, pod = document.unplaced[0].pod.partition("/")
+        yield f"{about('explain', namespace, f'pod/{pod}')} says why and what helps."
 
 
 def _rebalance(document: Plan) -> Iterator[str]:

@@ -24,10 +24,11 @@ _WORDS = {"move": "move", "place": "placement", "evict": "eviction", "cordon": "
 _Row = tuple[str, str, str, Style]
 
 
-def more(hidden: int, what: str) -> Iterator[Block]:
-    """How many rows are not shown, if any."""
+def more(hidden: int, what: str, to_do: str = "") -> Iterator[Block]:
+    """How many rows are not shown, if any: `and 28 more pods to place`."""
     if hidden:
-        yield Paragraph(f"and {count_of(hidden, f'more {what}')}; -o wide shows all", "dim")
+        number = count_of(hidden, f"more {what}")
+        yield Paragraph(f"and {number}{to_do}; -o wide shows all", "dim")
 
 
 class PodNames:
@@ -58,7 +59,7 @@ class Steps:
         every = self._plan.placements
         shown = every if self._wide else every[:ROWS]
         rows = [*map(self._landing, shown), *unplaced]
-        hidden = list(more(len(every) - len(shown), "pod to place"))
+        hidden = list(more(len(every) - len(shown), "pod", " to place"))
         return [[*([_listing(rows)] if rows else []), *hidden]]
 
     def _landing(self, placement: Placement) -> _Row:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from planner.report.text.blocks import GAP, WIDTH, Block, Paragraph, Style, Table
+from planner.report.text.commands import about
 from planner.rules import cards_of_plugin
 from planner.words import NAMED, count_of, short_key
 from planner_models.simulation import (
@@ -185,7 +186,8 @@ def failure_blocks(pods: Sequence[SimulatedPod]) -> Iterator[Block]:
             yield Paragraph(f"  {displaced}", indent=2)
         if why:
             namespace, _, workload = who[0].workload.partition("/")
-            yield Paragraph(f"  What helps: planner explain -n {namespace} {workload}", indent=2)
+            what = about("explain", namespace, workload)
+            yield Paragraph(f"  What helps: {what}", indent=2)
 
 
 def _displaced(pod: SimulatedPod) -> str:

@@ -164,7 +164,7 @@ def test_nothing_to_do_is_said_in_the_headline() -> None:
 def test_a_pod_that_stays_pending_is_below_the_zones() -> None:
     big = pod("big", spec={"containers": [{"name": "c", "resources": {"requests": {"cpu": "9"}}}]})
     page = simulated(cluster_of(node("n1"), big))
-    assert page.headline == "Of 1 waiting pod, none find a node; 1 stays pending."
+    assert page.headline == "The one waiting pod finds no node and stays pending."
     assert [square.text for square in the_map(page).waiting] == ["default/big"]
 
 
