@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from planner.replay import check_steps, total, violations
 from planner.replay.landings import broken_landings
 from planner.replay.steps import Step
@@ -70,7 +72,8 @@ def greedy(
         placed[cluster.pods[pod].priority] += int(run.final.node_of[pod] >= 0)
     if problem.options.preempt:
         for (group, _), pods in problem.movable.items():
-            placed[cluster.groups[group].priority] += len(pods)
+            running = np.count_nonzero(run.final.node_of[list(pods)] >= 0)
+            placed[cluster.groups[group].priority] += int(running)
     left_over = total(violations(run.final, counted)) if problem.options.rebalance else 0
     broken = 0
     if problem.options.relax:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -69,18 +70,35 @@ def _outcome(problem: Problem, profile: Profile, report: Report) -> PlanOutcome:
         final=final,
         while_terminating=_while_terminating(problem, judged, waves, checked),
     )
-    _check_weight(outcome)
+    _check_claims(outcome)
     return outcome
 
 
-def _check_weight(outcome: PlanOutcome) -> None:
-    """What a relaxed plan breaks is counted twice, by the solver and on the final state."""
+def _check_claims(outcome: PlanOutcome) -> None:
+    """What a plan places and breaks is counted twice: when it is made, and on its final state."""
+    placed = _placed(outcome)
     weight = sum(each.count - each.allowed for each in outcome.broken)
     for objective in outcome.decision.objectives:
+        if objective.kind == "placed" and objective.value != placed[objective.name]:
+            raise PlanRefusedError(
+                f"the plan claims to place {objective.value} pods ({objective.name}), and places "
+                f"{placed[objective.name]}"
+            )
         if objective.name == "broken" and objective.value != weight:
             raise PlanRefusedError(
                 f"the plan claims to break rules of weight {objective.value}, and breaks {weight}"
             )
+
+
+def _placed(outcome: PlanOutcome) -> Counter[str]:
+    """Pods that end with a node, by the names of the levels that count them."""
+    problem, node_of = outcome.problem, outcome.after.node_of
+    pods = [pod for waiting in problem.waiting.values() for pod in waiting]
+    if problem.options.preempt:
+        pods += [pod for running in problem.movable.values() for pod in running]
+    return Counter(
+        f"placed {problem.cluster.pods[pod].priority}" for pod in pods if node_of[pod] >= 0
+    )
 
 
 def relaxed(profile: Profile) -> Profile:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from planner.replay.steps import Step
 from planner.scheduler.profile import default_profile
 from planner.sequences.candidate import greedy
 from planner.sequences.plan import relaxed
@@ -28,3 +29,13 @@ def test_breaking_less_counts_next_to_placing_more() -> None:
     assert (strict.value.placed, loose.value.placed) == ((1,), (3,))
     assert (strict.broken, loose.broken) == (0, 2)
     assert loose.key > strict.key
+
+
+def test_a_pod_that_loses_its_place_on_the_way_is_not_counted_as_placed() -> None:
+    built = cluster(
+        [node("n1", cpu="1")], pods("n1", cpu="1"), pods("", app="b", cpu="1", priority=9)
+    )
+    problem = build_problem(built, SolveOptions(rebalance=True, preempt=True))
+    running, waiting = (int(pod) for pod in (built.running[0], built.pending[0]))
+    steps = (Step.evict(running, 0), Step.place(waiting, 0))
+    assert greedy(problem, PROFILE, PROFILE, steps).value.placed == (1, 0)
