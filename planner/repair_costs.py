@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 COSTS: Mapping[RepairKind, int] = MappingProxyType(
     {
         "labelNode": 10,
+        "nodeCondition": 12,
         "uncordon": 15,
         "movePods": 20,
         "freeCapacity": 30,

@@ -42,6 +42,7 @@ RepairKind = Literal[
     "addNodeAffinity",
     "dropHostPort",
     "labelNode",
+    "nodeCondition",
     "lowerRequest",
     "freeCapacity",
     "scale",

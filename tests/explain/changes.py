@@ -40,7 +40,7 @@ def applied(cluster: Cluster, pod: int, repair: Repair) -> Cluster:
     nodes, pods = list(cluster.nodes), list(cluster.pods)
     name = repair.object.partition("/")[2]
     match repair.kind:
-        case "uncordon" | "labelNode" | "freeCapacity":
+        case "uncordon" | "labelNode" | "freeCapacity" | "nodeCondition":
             index = next(i for i, node in enumerate(nodes) if node.name == name)
             nodes[index] = _changed_node(nodes[index], repair)
         case "deletePod":
@@ -77,6 +77,10 @@ def _changed_node(node: Node, repair: Repair) -> Node:
         taints = tuple(t for t in node.spec.taints if "unschedulable" not in t.key)
         return node.replace(spec=node.spec.replace(unschedulable=False, taints=taints))
     assert repair.change is not None
+    if repair.kind == "nodeCondition":
+        gone: Any = repair.change.from_
+        taints = tuple(t for t in node.spec.taints if t.key not in gone)
+        return node.replace(spec=node.spec.replace(taints=taints))
     if repair.kind == "labelNode":
         key = repair.field.partition("[")[2].rstrip("]")
         labels = {**node.labels, key: repair.change.to}

@@ -58,7 +58,8 @@ def not_listed(case: Case, *, impossible: bool) -> tuple[str, ...]:
 
 
 def _changes_a_field(repair: Repair) -> bool:
-    return repair.kind not in ("addNode", "deletePod", "recreateVolume", "scale")
+    others = ("addNode", "deletePod", "nodeCondition", "recreateVolume", "scale")
+    return repair.kind not in others
 
 
 def _rank(repair: Repair) -> tuple[object, ...]:
