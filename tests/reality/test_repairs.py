@@ -30,3 +30,27 @@ def test_a_node_in_a_bad_state_has_to_recover_and_is_not_tolerated(name: str, te
     found = repairs(name)
     assert found[0].text == text
     assert "addToleration" not in {repair.kind for repair in found}
+
+
+def test_a_stored_pod_whose_selector_was_merged_is_never_replaced() -> None:
+    """The API server refuses to create it again, when the old one is already gone."""
+    found = [repair for repair in repairs("live-matchlabelkeys") if repair.kind == "raiseMaxSkew"]
+    assert [repair.command for repair in found] == [None]
+    assert found[0].notes == ("recreate mypod from its own manifest",)
+    assert "+      maxSkew: 2" in found[0].diff
+
+
+def test_the_priority_class_is_what_forbids_preemption() -> None:
+    """Admission forbids pods whose policy is not that of their class."""
+    found = [repair for repair in repairs("live-never") if repair.kind == "preemptionPolicy"]
+    assert [(repair.object, repair.command) for repair in found] == [("priorityclass/polite", None)]
+    assert "make polite anew or use another class" in found[0].notes[1]
+
+
+def test_the_waiting_pod_of_a_stateful_set_is_deleted_with_the_patch() -> None:
+    found = next(repair for repair in repairs("live-sts-patch") if repair.kind == "lowerRequest")
+    assert found.command is not None
+    dry, patch, delete = found.command.split(" && ")
+    assert dry == f"{patch} --dry-run=server"
+    assert delete == "kubectl -n default delete pod db-1"
+    assert found.notes == ("rolls out 2 pods once db-1 is deleted",)

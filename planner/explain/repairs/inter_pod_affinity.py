@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from planner.cluster.owners import WorkloadRef
-from planner.explain.repairs.commands import Op
+from planner.explain.repairs.commands import Op, target_of
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.rules.inter_pod_affinity import (
     ANTI_FIELD,
@@ -22,7 +23,7 @@ from planner.explain.rules.inter_pod_affinity import (
 )
 from planner.explain.rules.rule import of_type
 from planner.explain.situation.overlay import Overlay, SpecEdit, feasible
-from planner.words import short_key
+from planner.words import count_of, short_key
 from planner_models.affinity import REQUIRED, PodAffinityTerm
 from planner_models.node import HOSTNAME
 from planner_models.pod import PodSpec
@@ -82,20 +83,17 @@ def _by_host(index: int) -> Callable[[Terms], Terms]:
 def relax_anti_affinity(case: Case, rule: AntiAffinityRule) -> Iterator[Proposal]:
     """The term by hostname, then dropped."""
     have, path = rule.terms[0].topology_key, (*_APART, rule.index)
-    rollout = rule.to_itself
-    for_all = f" for all {case.restarts} pods" if rollout and case.restarts > 1 else ""
-    if have != HOSTNAME:
-        yield case.spec_change(
-            "relaxAntiAffinity",
-            f"{rule.field}.topologyKey",
-            f"anti-affinity by {HOSTNAME}{for_all}",
-            [_apart(_by_host(rule.index))],
-            [Op("replace", (*path, "topologyKey"), HOSTNAME, have)],
-            before=have,
-            after=HOSTNAME,
-            rollout=rollout,
-        )
-    yield case.spec_change(
+    for_all = f" for all {case.restarts} pods" if rule.to_itself and case.restarts > 1 else ""
+    by_host = case.spec_change(
+        "relaxAntiAffinity",
+        f"{rule.field}.topologyKey",
+        f"anti-affinity by {HOSTNAME}{for_all}",
+        [_apart(_by_host(rule.index))],
+        [Op("replace", (*path, "topologyKey"), HOSTNAME, have)],
+        before=have,
+        after=HOSTNAME,
+    )
+    dropped = case.spec_change(
         "relaxAntiAffinity",
         rule.field,
         f"drop {rule.name}{for_all}",
@@ -103,8 +101,28 @@ def relax_anti_affinity(case: Case, rule: AntiAffinityRule) -> Iterator[Proposal
         [Op("remove", path, None, {"topologyKey": have})],
         before="required",
         extra=10,
-        rollout=rollout,
     )
+    for proposal in (by_host, dropped) if have != HOSTNAME else (dropped,):
+        yield _for_all_replicas(case, proposal) if rule.to_itself else proposal
+
+
+def _for_all_replicas(case: Case, proposal: Proposal) -> Proposal:
+    """With how they get there: old pods keep new ones out by the rule that they still carry.
+
+    A rollout goes on only if the first new pod finds a node beside all the old ones.
+    """
+    alone = proposal.overlay
+    rolled = replace(proposal, overlay=replace(alone, rollout=True), judged_for="rollout")
+    kind = target_of(case.subject.workload, case.subject.record)[0]
+    if kind in ("pod", "job") or feasible(case.subject, alone).any():
+        return rolled
+    pods = count_of(case.restarts, "pod")
+    note = (
+        f"strategy Recreate: {pods} stop before the new ones start"
+        if kind == "deploy"
+        else f"delete all {pods}: the old ones keep the new ones out"
+    )
+    return replace(rolled, all_at_once=True, notes=(note,))
 
 
 def alone_is_not_enough(case: Case) -> Iterator[str]:

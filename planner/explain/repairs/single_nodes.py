@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import JsonValue
 
 from planner.cluster.node_rules import BoolArray
-from planner.explain.repairs.commands import Op, kubectl
+from planner.explain.repairs.commands import Op, kubectl, rehearsed
 from planner.explain.repairs.node_conditions import is_condition, recover
 from planner.explain.repairs.proposal import Case, Changes, Proposal
 from planner.explain.rules.node_ports import PortRule
@@ -138,7 +138,7 @@ def recreate_volume(case: Case, rule: VolumeRule, nodes: BoolArray) -> Iterator[
             overlay=Overlay(storage=replace(storage, claims=claims, volumes=volumes)),
             data_loss=True,
             notes=("DESTROYS ITS DATA",),
-            command=kubectl("-n", namespace, "delete", "pvc", name),
+            command=rehearsed(kubectl("-n", namespace, "delete", "pvc", name)),
         )
 
 
