@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
+from planner.cli import app
 from planner.explain.diagnose import ExplainOptions
 from planner.explain.several_pods import explain_pods
 from planner.scheduler.profile import default_profile
 from planner_models.diagnosis import Repair
-from tests.reality.dumps import dump
+from tests.reality.dumps import DATA, dump
 
 
 def repairs(name: str) -> list[Repair]:
@@ -54,3 +57,21 @@ def test_the_waiting_pod_of_a_stateful_set_is_deleted_with_the_patch() -> None:
     assert dry == f"{patch} --dry-run=server"
     assert delete == "kubectl -n default delete pod db-1"
     assert found.notes == ("rolls out 2 pods once db-1 is deleted",)
+
+
+def test_what_an_unknown_kind_decides_on_is_said_and_not_patched() -> None:
+    cluster = dump("crd-pending")
+    waiting = cluster.pending.tolist()
+    found = explain_pods(cluster, waiting, default_profile(), ExplainOptions())
+    assert [repair.kind for repair in found.repairs] == ["addNode"]
+    assert any("which StrimziPodSet k decides on" in text for text in found.not_listed)
+
+
+@pytest.mark.parametrize("name", ["crd-pending.json.gz", "two-namespaces.yaml"])
+def test_the_command_for_one_of_them_can_be_run(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert app.main(["explain", "-f", str(DATA / name)]) == 3
+    command = " ".join(capsys.readouterr().out.partition("For one of them:")[2].split())
+    assert app.main(shlex.split(command)[1:]) == 3
+    assert capsys.readouterr().out.startswith("impossible: ")

@@ -13,6 +13,7 @@ from dataclasses import replace
 from planner.cluster.owners import WorkloadRef
 from planner.explain.repairs.commands import Op, target_of
 from planner.explain.repairs.proposal import Case, Proposal
+from planner.explain.repairs.unknown_makers import unknown_maker
 from planner.explain.rules.inter_pod_affinity import (
     ANTI_FIELD,
     NEAR_FIELD,
@@ -148,7 +149,10 @@ def relax_anti_affinity_of_others(case: Case, rule: OthersRule) -> Iterator[Prop
     for group in rule.groups:
         carriers[cluster.workloads[group]].append(group)
     for workload, groups in sorted(carriers.items()):
+        example = cluster.groups[groups[0]].example
         if workload == case.subject.workload or len(carriers) > MOST_WORKLOADS:
+            continue
+        if unknown_maker(cluster, workload, example) is not None:
             continue
         number = int(case.subject.running_of(groups).sum())
         yield Proposal(
@@ -163,7 +167,7 @@ def relax_anti_affinity_of_others(case: Case, rule: OthersRule) -> Iterator[Prop
             notes=(f"rolls out {number} pod{'' if number == 1 else 's'}",),
             judged_for="rollout",
             ops=_ops_of(case, workload, groups, rule.terms),
-            owner=(workload, cluster.groups[groups[0]].example),
+            owner=(workload, example),
         )
 
 
