@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 COSTS: Mapping[RepairKind, int] = MappingProxyType(
     {
+        "topologyKey": 8,
         "labelNode": 10,
         "nodeCondition": 12,
         "uncordon": 15,

@@ -41,6 +41,7 @@ RepairKind = Literal[
     "relaxAntiAffinity",
     "addNodeAffinity",
     "dropHostPort",
+    "topologyKey",
     "labelNode",
     "nodeCondition",
     "lowerRequest",

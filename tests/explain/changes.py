@@ -133,6 +133,7 @@ def _edit(repair: Repair) -> Callable[[PodSpec], PodSpec]:
         "scheduleAnyway": lambda spec: _constraints(
             spec, indexes, when_unsatisfiable=to, min_domains=None
         ),
+        "topologyKey": lambda spec: _other_key(spec, repair.field, indexes[0], to),
         "addToleration": lambda spec: _tolerating(spec, to),
         "lowerRequest": lambda spec: _requests(spec, repair.field.rpartition(".")[2], to),
         "relaxAffinity": lambda spec: _relaxed(spec, repair.field),
@@ -143,6 +144,18 @@ def _edit(repair: Repair) -> Callable[[PodSpec], PodSpec]:
         "relaxAntiAffinity": lambda spec: _apart(spec, indexes[0], to) if indexes else _alone(spec),
     }
     return edits[repair.kind]
+
+
+def _other_key(spec: PodSpec, field: str, index: int, key: str) -> PodSpec:
+    if "podAffinity" not in field:
+        return _constraints(spec, [index], topology_key=key)
+    near = spec.affinity.pod_affinity
+    terms = tuple(
+        term.replace(topology_key=key) if i == index else term
+        for i, term in enumerate(near.required)
+    )
+    affinity = spec.affinity.replace(pod_affinity=near.replace(required=terms))
+    return spec.replace(affinity=affinity)
 
 
 def _tolerating(spec: PodSpec, added: list[Any]) -> PodSpec:

@@ -159,6 +159,16 @@ SITUATIONS: dict[str, list[Json]] = {
             }
         }
     ),
+    "a mistyped topologyKey": blocked_by(
+        topologySpreadConstraints=[spread("web", "topology.kubernetes.io/zones")]
+    ),
+    "a mistyped topologyKey of pod affinity": blocked_by(
+        affinity={
+            "podAffinity": {
+                REQUIRED: [{"topologyKey": "topology.kubernetes.io/hostname", "labelSelector": OWN}]
+            }
+        }
+    ),
     "pod affinity": blocked_by(
         affinity={
             "podAffinity": {
@@ -244,6 +254,7 @@ def test_all_kinds_of_patches_were_tried() -> None:
         "relaxAffinity",
         "relaxAntiAffinity",
         "dropHostPort",
+        "topologyKey",
         "combined",
     }
 
@@ -348,3 +359,19 @@ def test_a_new_pod_is_tried_under_another_name_before_the_old_one_goes() -> None
     assert '"value":"web-dry-run"' in first
     assert second.endswith("| kubectl replace --force -f -")
     assert "dry-run" not in second
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a mistyped topologyKey", f"topologyKey topology.kubernetes.io/zones -> {ZONE}"),
+        (
+            "a mistyped topologyKey of pod affinity",
+            f"topologyKey topology.kubernetes.io/hostname -> {HOSTNAME}",
+        ),
+    ],
+)
+def test_a_mistyped_topology_key_is_corrected_and_no_node_gets_it(name: str, text: str) -> None:
+    _, repairs = repairs_of(SITUATIONS[name])
+    assert repairs[0].text == text
+    assert not {"labelNode", "addNode"} & {repair.kind for repair in repairs}

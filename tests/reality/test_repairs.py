@@ -75,3 +75,9 @@ def test_the_command_for_one_of_them_can_be_run(
     command = " ".join(capsys.readouterr().out.partition("For one of them:")[2].split())
     assert app.main(shlex.split(command)[1:]) == 3
     assert capsys.readouterr().out.startswith("impossible: ")
+
+
+def test_a_new_node_holds_the_pods_of_daemon_sets_as_well() -> None:
+    found = next(repair for repair in repairs("ds-overhead") if repair.kind == "addNode")
+    assert found.text == "add a node, 3500m CPU and 128Mi"
+    assert found.notes == ("500m CPU and 64Mi of it for DaemonSet agent",)

@@ -22,6 +22,7 @@ from planner.explain.repairs.pod_topology_spread import (
     schedule_anyway,
 )
 from planner.explain.repairs.proposal import Case, Changes, Proposal
+from planner.explain.repairs.topology_key import correct_affinity_key, correct_spread_key
 from planner.explain.rules.inter_pod_affinity import AntiAffinityRule, NearRule, OthersRule
 from planner.explain.rules.node_affinity import NodeAffinityRule
 from planner.explain.rules.node_resources_fit import CapacityRule
@@ -32,7 +33,8 @@ MOST_SETS, MOST_RULES = 6, 3
 """How many sets of rules, and of how many rules, are changed together."""
 
 _CHANGES: Changes = {
-    SpreadRule: (raise_max_skew, lower_min_domains),
+    SpreadRule: (correct_spread_key, raise_max_skew, lower_min_domains),
+    NearRule: (correct_affinity_key,),
     CapacityRule: (free_capacity, lower_request),
     **single_nodes.CHANGES,
 }
