@@ -142,7 +142,7 @@ class SpreadRule(Rule):
         who = self.subject.name if first else "it"
         if not self.eligible.any():
             return f"{self.key} spread has no domain: no node takes part with the label {self.key}."
-        if self.few_domains and not self.open_domains.any():
+        if not (self.open_domains & self.eligible).any():
             return self._below_min_domains()
         where = self._only(self.names_of(self.open_domains & self.eligible))
         if not (self.eligible & ~self.open_domains).any():
@@ -282,8 +282,8 @@ class SpreadRule(Rule):
         limit = "all at their limit" if number > 1 else "at its limit"
         are = "there are" if number > 1 else "there is"
         return (
-            f"{self.subject.short} wants {self.constraint.min_domains} {self.key}s (minDomains) "
-            f"and {are} {number}, {limit}"
+            f"{self.subject.short} wants {count_of(self.constraint.min_domains or 1, self.key)} "
+            f"(minDomains) and {are} {number}, {limit}"
         )
 
     def brief(self, left: BoolArray) -> str:
