@@ -7,16 +7,21 @@ import shlex
 import pytest
 
 from planner.cli import app
+from planner.cluster import Cluster
 from planner.explain.diagnose import ExplainOptions
 from planner.explain.several_pods import explain_pods
 from planner.scheduler.profile import default_profile
 from planner_models.diagnosis import Repair
-from tests.reality.dumps import DATA, dump
+from tests.reality.dumps import DATA, Json, changed, dump
 
 
 def repairs(name: str) -> list[Repair]:
     """What `planner explain` offers for the pod of a dump that waits."""
-    cluster = dump(name)
+    return repairs_in(dump(name))
+
+
+def repairs_in(cluster: Cluster) -> list[Repair]:
+    """The same for a cluster."""
     waiting = cluster.pending.tolist()
     return list(explain_pods(cluster, waiting, default_profile(), ExplainOptions()).repairs)
 
@@ -81,3 +86,15 @@ def test_a_new_node_holds_the_pods_of_daemon_sets_as_well() -> None:
     found = next(repair for repair in repairs("ds-overhead") if repair.kind == "addNode")
     assert found.text == "add a node, 3500m CPU and 128Mi"
     assert found.notes == ("500m CPU and 64Mi of it for DaemonSet agent",)
+
+
+def test_a_partition_that_keeps_the_old_template_is_named_first() -> None:
+    """Below it, a deleted pod comes back as it was."""
+
+    def hold_back(each: Json) -> None:
+        if each["kind"] == "StatefulSet":
+            each["spec"]["updateStrategy"] = {"rollingUpdate": {"partition": 2}}
+
+    found = next(r for r in repairs_in(changed("live-sts-patch", hold_back)) if r.restarts)
+    assert found.command is None
+    assert found.notes == ("lower partition 2 first: below it the old template stays",)

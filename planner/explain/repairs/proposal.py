@@ -11,6 +11,7 @@ from pydantic import JsonValue
 
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.owners import WorkloadRef
+from planner.disruption.replacement import ordinal_of
 from planner.explain.conflicts.conflict import blocked_by
 from planner.explain.repairs.commands import (
     PATCHABLE,
@@ -30,6 +31,7 @@ from planner_models.diagnosis import RepairKind
 from planner_models.pod import Pod, PodSpec
 from planner_models.quantity import NANO
 from planner_models.resources import CPU
+from planner_models.workload import StatefulSet
 
 
 class SpecChange(TypedDict, total=False):
@@ -87,10 +89,27 @@ class Case:
         if subject.workload.kind in ("ReplicaSet", "ReplicationController"):
             return "for new pods; delete the old ones"
         rolled = f"rolls out {count_of(subject.replicas, 'pod')}"
+        if self.held_back:
+            return f"lower partition {self.held_back} first: below it the old template stays"
         if subject.workload.kind == "StatefulSet":
             waiting = "those that wait are" if self.beside else f"{subject.name} is"
             return f"{rolled} once {waiting} deleted"
         return rolled
+
+    @cached_property
+    def held_back(self) -> int:
+        """The partition of a rolling update that keeps the pod on the old template; 0 if none.
+
+        A StatefulSet makes pods below it from the old revision again, also those that are deleted.
+        """
+        found = self.subject.cluster.owners.controllers.get(self.subject.workload)
+        number = ordinal_of(self.subject.name)
+        if not isinstance(found, StatefulSet) or number is None:
+            return 0
+        strategy = found.spec.update_strategy
+        rolling = strategy.rolling_update if strategy.type == "RollingUpdate" else None
+        partition = rolling.partition if rolling is not None else 0
+        return partition if number < found.spec.ordinals.start + partition else 0
 
     def to_delete(self, *, all_at_once: bool) -> tuple[str, ...]:
         """Pods that their controller does not replace by itself after a change of its template.
@@ -148,7 +167,12 @@ class Case:
         )
 
     def _patchable(self, ops: Sequence[Op]) -> bool:
-        """Whether the template has what the pod has: a rollout may be under way already."""
+        """Whether the template reaches the pod, and has what the pod has.
+
+        A rollout may be under way already.
+        """
+        if self.held_back:
+            return False
         spec = self.subject.group.spec
         fields = [_ATTRIBUTES.get(str(op.path[0])) for op in ops]
         return all(getattr(self.template, name) == getattr(spec, name) for name in fields if name)
