@@ -72,3 +72,10 @@ def test_pod_affinity_by_a_label_that_no_node_has_says_so() -> None:
     body = {"affinity": {"podAffinity": {REQUIRED: [term]}}}
     found = explained(*nodes(ONE_ZONE), *workload("web", ["a1"], 1, spec=body))
     assert "no node has the label rack." in text_of(found)
+
+
+def test_one_running_pod_carries_the_rule() -> None:
+    term = {"topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "web"}}}
+    body = {"affinity": {"podAntiAffinity": {REQUIRED: [term]}}}
+    found = explained(*nodes(ONE_ZONE), *workload("web", ["a1"], 1, spec=body))
+    assert any("the 1 running pod carries the same rule" in text for text in found.not_listed)

@@ -375,3 +375,13 @@ def test_a_mistyped_topology_key_is_corrected_and_no_node_gets_it(name: str, tex
     _, repairs = repairs_of(SITUATIONS[name])
     assert repairs[0].text == text
     assert not {"labelNode", "addNode"} & {repair.kind for repair in repairs}
+
+
+def test_pods_of_another_replica_set_are_deleted_after_its_patch() -> None:
+    """A ReplicaSet that no Deployment made leaves the pods that it has alone."""
+    shy = workload("shy", ["a1", "b1"], spec=APART, kind="ReplicaSet", names=["shy-0", "shy-1"])
+    _, repairs = repairs_of([*nodes(TWO), *shy, *workload("web", pending=1)])
+    found = next(r for r in repairs if r.text == "drop the anti-affinity of shy")
+    assert found.notes == ("delete its 2 pods",)
+    assert found.command is not None
+    assert found.command.endswith("&& kubectl -n default delete pod shy-0 shy-1")

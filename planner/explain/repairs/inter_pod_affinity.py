@@ -10,6 +10,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from planner.cluster.owners import WorkloadRef
 from planner.explain.repairs.commands import Op, target_of
 from planner.explain.repairs.proposal import Case, Proposal
@@ -135,8 +137,9 @@ def alone_is_not_enough(case: Case) -> Iterator[str]:
         if feasible(case.subject, Overlay(edits=edits, rollout=True)).any():
             number = case.restarts - 1
             yield (
-                f"Changing the pending pod alone does not help: the {number} running "
-                f"pod{'' if number == 1 else 's'} carry the same rule against it."
+                f"Changing the pending pod alone does not help: the "
+                f"{count_of(number, 'running pod')} {'carries' if number == 1 else 'carry'} the "
+                "same rule against it."
             )
 
 
@@ -154,7 +157,9 @@ def relax_anti_affinity_of_others(case: Case, rule: OthersRule) -> Iterator[Prop
             continue
         if unknown_maker(cluster, workload, example) is not None:
             continue
-        number = int(case.subject.running_of(groups).sum())
+        running = np.flatnonzero(case.subject.running_of(groups)).tolist()
+        pods, kind = count_of(len(running), "pod"), target_of(workload, example)[0]
+        stay = kind in ("rs", "rc")
         yield Proposal(
             kind="relaxAntiAffinity",
             object=workload.short,
@@ -163,8 +168,9 @@ def relax_anti_affinity_of_others(case: Case, rule: OthersRule) -> Iterator[Prop
             text=f"drop the anti-affinity of {workload.name}",
             cost=case.costs["relaxAntiAffinity"] + 15,
             overlay=Overlay(others=dict.fromkeys(groups, edit)),
-            restarts=number,
-            notes=(f"rolls out {number} pod{'' if number == 1 else 's'}",),
+            restarts=len(running),
+            notes=(f"delete its {pods}" if stay else f"rolls out {pods}",),
+            delete=tuple(cluster.pods[i].name for i in running) if stay else (),
             judged_for="rollout",
             ops=_ops_of(case, workload, groups, rule.terms),
             owner=(workload, example),

@@ -217,6 +217,8 @@ class Proposal:
     """The change of a spec as a patch."""
     owner: tuple[WorkloadRef, Pod] | None = None
     """Whose spec the patch is for, if not the pod's own."""
+    delete: tuple[str, ...] = ()
+    """Pods of that owner which it would leave as they are."""
     command: str | None = None
     """What to run, if it is no patch of a spec."""
     judged_for: Literal["pod", "rollout"] = "pod"
@@ -259,7 +261,7 @@ class Proposal:
     def command_for(self, case: Case) -> str | None:
         """What to run; of a combined change all of it, or nothing."""
         if not self.parts and self.command is None and self.owner is not None:
-            return patched(*self.owner, self.ops)
+            return patched(*self.owner, self.ops, delete=self.delete)
         if not self.parts:
             return self.command or self._patched(case, self.ops)
         mine = [part for part in self.parts if part.ops and part.owner is None]
