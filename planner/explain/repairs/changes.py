@@ -10,6 +10,7 @@ from planner.cluster.node_rules import BoolArray
 from planner.explain.conflicts.conflict import blocked_by
 from planner.explain.repairs import single_nodes
 from planner.explain.repairs.inter_pod_affinity import (
+    correct_affinity_key,
     drop_pod_affinity,
     relax_anti_affinity,
     relax_anti_affinity_of_others,
@@ -17,12 +18,12 @@ from planner.explain.repairs.inter_pod_affinity import (
 from planner.explain.repairs.node_affinity import drop_node_affinity
 from planner.explain.repairs.node_resources_fit import free_capacity, lower_request
 from planner.explain.repairs.pod_topology_spread import (
+    correct_spread_key,
     lower_min_domains,
     raise_max_skew,
     schedule_anyway,
 )
 from planner.explain.repairs.proposal import Case, Changes, Proposal
-from planner.explain.repairs.topology_key import correct_affinity_key, correct_spread_key
 from planner.explain.rules.inter_pod_affinity import AntiAffinityRule, NearRule, OthersRule
 from planner.explain.rules.node_affinity import NodeAffinityRule
 from planner.explain.rules.node_resources_fit import CapacityRule

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from planner.cluster.node_rules import BoolArray
 from planner.cluster.owners import WorkloadRef
 from planner.explain.repairs.commands import Op, target_of
 from planner.explain.repairs.proposal import Case, Proposal
@@ -25,6 +26,7 @@ from planner.explain.rules.inter_pod_affinity import (
     selector_words,
 )
 from planner.explain.rules.rule import of_type
+from planner.explain.situation.lookalikes import meant_key
 from planner.explain.situation.overlay import Overlay, SpecEdit, feasible
 from planner.words import count_of, short_key
 from planner_models.affinity import REQUIRED, PodAffinityTerm
@@ -36,6 +38,23 @@ _NEAR = ("affinity", "podAffinity", REQUIRED)
 _APART = ("affinity", "podAntiAffinity", REQUIRED)
 
 Terms = tuple[PodAffinityTerm, ...]
+
+
+def correct_affinity_key(case: Case, rule: NearRule, nodes: BoolArray) -> Iterator[Proposal]:
+    """A mistyped topologyKey of a required term becomes the one that nodes have."""
+    for index, term in enumerate(rule.terms):
+        have = term.topology_key
+        wanted = meant_key(case.subject.cluster.nodes, have)
+        if wanted is not None:
+            yield case.spec_change(
+                "topologyKey",
+                f"{NEAR_FIELD}[{index}].topologyKey",
+                f"topologyKey {have} -> {wanted}",
+                [_near(_by_key(index, wanted))],
+                [Op("replace", (*_NEAR, index, "topologyKey"), wanted, have)],
+                before=have,
+                after=wanted,
+            )
 
 
 def drop_pod_affinity(case: Case, rule: NearRule) -> Iterator[Proposal]:
@@ -77,9 +96,9 @@ def _without(index: int) -> Callable[[Terms], Terms]:
     return lambda terms: tuple(term for i, term in enumerate(terms) if i != index)
 
 
-def _by_host(index: int) -> Callable[[Terms], Terms]:
+def _by_key(index: int, key: str) -> Callable[[Terms], Terms]:
     return lambda terms: tuple(
-        term.replace(topology_key=HOSTNAME) if i == index else term for i, term in enumerate(terms)
+        term.replace(topology_key=key) if i == index else term for i, term in enumerate(terms)
     )
 
 
@@ -91,7 +110,7 @@ def relax_anti_affinity(case: Case, rule: AntiAffinityRule) -> Iterator[Proposal
         "relaxAntiAffinity",
         f"{rule.field}.topologyKey",
         f"anti-affinity by {HOSTNAME}{for_all}",
-        [_apart(_by_host(rule.index))],
+        [_apart(_by_key(rule.index, HOSTNAME))],
         [Op("replace", (*path, "topologyKey"), HOSTNAME, have)],
         before=have,
         after=HOSTNAME,
