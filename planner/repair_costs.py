@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 COSTS: Mapping[RepairKind, int] = MappingProxyType(
     {
+        "topologyKey": 8,
         "labelNode": 10,
+        "nodeCondition": 12,
         "uncordon": 15,
         "movePods": 20,
         "freeCapacity": 30,

@@ -51,6 +51,12 @@ def amount_of(resource: str, number: int) -> str:
     return f"{amount(resource, number)} {resource_word(resource)}"
 
 
+def free_of(resource: str, number: int) -> str:
+    """`1 pod slot is free`, `500m CPU are free`."""
+    verb = "is" if amount(resource, number) == "1" else "are"
+    return f"{amount_of(resource, number)} {verb} free"
+
+
 def both_or_all(number: int) -> str:
     """How a sentence about every member of a set begins."""
     return {1: "The one", 2: "Both"}.get(number, f"All {number}")

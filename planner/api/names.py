@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner.api.arguments import meant
+from planner.api.kinds import KINDS
 from planner.api.targets import EXAMPLES, Target
 from planner.api.unknown_names import unknown
 from planner.cluster import Cluster
@@ -46,6 +47,11 @@ def named_pods(cluster: Cluster, target: Target, namespace: str | None, command:
             help=_service_help(cluster, target, namespace, command) or EXAMPLES,
         )
     pods = list(_pods(cluster, target, namespace))
+    if not pods and target.kind not in KINDS:
+        raise UsageError(
+            f'"{target.kind}/{target.name}" names no kind that planner knows, or that owns pods',
+            help=f"{command} takes pods and their owners: {EXAMPLES}",
+        )
     if not pods and target.name is not None and not _known(cluster, target, namespace):
         raise unknown(cluster, target, namespace)
     return pods
@@ -79,7 +85,9 @@ def _belongs(cluster: Cluster, index: int, target: Target) -> bool:
         owners.append((pod.owner.kind, pod.owner.name))
     if target.kind == "Pod":
         owners = [("Pod", pod.name)]
-    return any(kind == target.kind and target.name in (None, name) for kind, name in owners)
+    return any(
+        target.kind in (kind, kind.lower()) and target.name in (None, name) for kind, name in owners
+    )
 
 
 def _service_help(

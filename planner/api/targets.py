@@ -15,7 +15,8 @@ EXAMPLES = "pod/web-1, deploy/web, sts/db"
 class Target:
     """Objects of one kind: the one of this name, or all if there is none.
 
-    `bare` is a name that came without a kind, and so is a pod's.
+    A kind that planner does not know is that of a custom resource which may own pods, in lower
+    case. `bare` is a name that came without a kind, and so is a pod's.
     """
 
     kind: str
@@ -50,10 +51,7 @@ def _target(word: str, command: str) -> Target:
 def _owner_or_pod(word: str, given: str, command: str) -> str:
     kind = kind_of(word)
     if kind is None:
-        raise UsageError(
-            f'"{given}" names no kind that planner knows',
-            help=f"{command} takes pods and their owners: {EXAMPLES}",
-        )
+        return word.partition(".")[0].lower()
     if kind in OTHERS and kind != "Service":
         raise UsageError(
             f"{given} is a {kind}; {command} takes pods and their owners", help=EXAMPLES

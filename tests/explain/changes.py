@@ -40,7 +40,7 @@ def applied(cluster: Cluster, pod: int, repair: Repair) -> Cluster:
     nodes, pods = list(cluster.nodes), list(cluster.pods)
     name = repair.object.partition("/")[2]
     match repair.kind:
-        case "uncordon" | "labelNode" | "freeCapacity":
+        case "uncordon" | "labelNode" | "freeCapacity" | "nodeCondition":
             index = next(i for i, node in enumerate(nodes) if node.name == name)
             nodes[index] = _changed_node(nodes[index], repair)
         case "deletePod":
@@ -77,6 +77,10 @@ def _changed_node(node: Node, repair: Repair) -> Node:
         taints = tuple(t for t in node.spec.taints if "unschedulable" not in t.key)
         return node.replace(spec=node.spec.replace(unschedulable=False, taints=taints))
     assert repair.change is not None
+    if repair.kind == "nodeCondition":
+        gone: Any = repair.change.from_
+        taints = tuple(t for t in node.spec.taints if t.key not in gone)
+        return node.replace(spec=node.spec.replace(taints=taints))
     if repair.kind == "labelNode":
         key = repair.field.partition("[")[2].rstrip("]")
         labels = {**node.labels, key: repair.change.to}
@@ -129,6 +133,7 @@ def _edit(repair: Repair) -> Callable[[PodSpec], PodSpec]:
         "scheduleAnyway": lambda spec: _constraints(
             spec, indexes, when_unsatisfiable=to, min_domains=None
         ),
+        "topologyKey": lambda spec: _other_key(spec, repair.field, indexes[0], to),
         "addToleration": lambda spec: _tolerating(spec, to),
         "lowerRequest": lambda spec: _requests(spec, repair.field.rpartition(".")[2], to),
         "relaxAffinity": lambda spec: _relaxed(spec, repair.field),
@@ -139,6 +144,18 @@ def _edit(repair: Repair) -> Callable[[PodSpec], PodSpec]:
         "relaxAntiAffinity": lambda spec: _apart(spec, indexes[0], to) if indexes else _alone(spec),
     }
     return edits[repair.kind]
+
+
+def _other_key(spec: PodSpec, field: str, index: int, key: str) -> PodSpec:
+    if "podAffinity" not in field:
+        return _constraints(spec, [index], topology_key=key)
+    near = spec.affinity.pod_affinity
+    terms = tuple(
+        term.replace(topology_key=key) if i == index else term
+        for i, term in enumerate(near.required)
+    )
+    affinity = spec.affinity.replace(pod_affinity=near.replace(required=terms))
+    return spec.replace(affinity=affinity)
 
 
 def _tolerating(spec: PodSpec, added: list[Any]) -> PodSpec:

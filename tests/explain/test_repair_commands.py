@@ -47,10 +47,16 @@ def patch(value: Any, ops: list[Json]) -> Any:
 
 
 def run(objects: list[Json], command: str, waiting: str, *, rollout: bool) -> list[Json]:
-    """The objects after a command; pods of a patched template get its spec."""
+    """The objects after a command; pods of a patched template get its spec.
+
+    Dry runs change nothing, and pods that are deleted after a patch come back from the template.
+    """
     result = copy.deepcopy(objects)
-    for part in command.split(" && "):
-        result = _run(result, part, waiting, rollout=rollout)
+    parts = [part for part in command.split(" && ") if "--dry-run=server" not in part]
+    came_back = [part for part in parts if " patch sts " in parts[0] and " delete pod " in part]
+    for part in parts:
+        if part not in came_back:
+            result = _run(result, part, waiting, rollout=rollout)
     return result
 
 
@@ -153,6 +159,16 @@ SITUATIONS: dict[str, list[Json]] = {
             }
         }
     ),
+    "a mistyped topologyKey": blocked_by(
+        topologySpreadConstraints=[spread("web", "topology.kubernetes.io/zones")]
+    ),
+    "a mistyped topologyKey of pod affinity": blocked_by(
+        affinity={
+            "podAffinity": {
+                REQUIRED: [{"topologyKey": "topology.kubernetes.io/hostname", "labelSelector": OWN}]
+            }
+        }
+    ),
     "pod affinity": blocked_by(
         affinity={
             "podAffinity": {
@@ -238,6 +254,7 @@ def test_all_kinds_of_patches_were_tried() -> None:
         "relaxAffinity",
         "relaxAntiAffinity",
         "dropHostPort",
+        "topologyKey",
         "combined",
     }
 
@@ -296,3 +313,75 @@ def test_a_job_gets_a_diff_because_it_can_t_be_patched() -> None:
         "-          maxSkew: 1",
         "+          maxSkew: 2",
     ]
+
+
+APART = {"affinity": {"podAntiAffinity": {REQUIRED: [{"topologyKey": ZONE, "labelSelector": OWN}]}}}
+
+
+def dropping(objects: list[Json]) -> Repair:
+    _, repairs = repairs_of(objects)
+    return next(repair for repair in repairs if repair.text.startswith("drop zone anti-affinity"))
+
+
+def test_a_rollout_that_old_pods_would_block_stops_them_first() -> None:
+    """Old pods keep the new ones out of every zone by the rule that they still carry."""
+    found = dropping([*nodes(TWO), *workload("web", ["a1", "b1"], 1, spec=APART)])
+    assert found.notes == ("strategy Recreate: 3 pods stop before the new ones start",)
+    assert found.command is not None
+    patch_of = json.loads(shlex.split(found.command)[-1])
+    assert {"op": "add", "path": "/spec/strategy", "value": {"type": "Recreate"}} in patch_of
+
+
+def test_all_pods_of_a_stateful_set_go_where_old_ones_keep_new_ones_out() -> None:
+    names = ["web-0", "web-1", "web-2"]
+    body = workload("web", ["a1", "b1"], 1, spec=APART, kind="StatefulSet", names=names)
+    found = dropping([*nodes(TWO), *body])
+    assert found.command is not None
+    assert found.command.endswith("&& kubectl -n default delete pod web-0 web-1 web-2")
+
+
+def test_a_rollout_that_finds_a_node_beside_the_old_pods_goes_on_as_usual() -> None:
+    """Only its selector is about other pods: no replica carries a rule against the new one."""
+    other = {"matchLabels": {"app": "db"}}
+    term = {"topologyKey": ZONE, "labelSelector": other}
+    spec = {"affinity": {"podAntiAffinity": {REQUIRED: [term]}}}
+    db = workload("db", ["a1", "b1"])
+    found = dropping([*nodes(TWO), *db, *workload("web", [], 1, spec=spec)])
+    assert found.notes == ("rolls out 1 pod",)
+
+
+def test_a_new_pod_is_tried_under_another_name_before_the_old_one_goes() -> None:
+    _, repairs = repairs_of(SITUATIONS["a bare pod"])
+    found = next(repair for repair in repairs if repair.kind == "raiseMaxSkew")
+    assert found.command is not None
+    first, second = found.command.split(" && ")
+    assert first.endswith("| kubectl create --dry-run=server -f -")
+    assert '"value":"web-dry-run"' in first
+    assert second.endswith("| kubectl replace --force -f -")
+    assert "dry-run" not in second
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a mistyped topologyKey", f"topologyKey topology.kubernetes.io/zones -> {ZONE}"),
+        (
+            "a mistyped topologyKey of pod affinity",
+            f"topologyKey topology.kubernetes.io/hostname -> {HOSTNAME}",
+        ),
+    ],
+)
+def test_a_mistyped_topology_key_is_corrected_and_no_node_gets_it(name: str, text: str) -> None:
+    _, repairs = repairs_of(SITUATIONS[name])
+    assert repairs[0].text == text
+    assert not {"labelNode", "addNode"} & {repair.kind for repair in repairs}
+
+
+def test_pods_of_another_replica_set_are_deleted_after_its_patch() -> None:
+    """A ReplicaSet that no Deployment made leaves the pods that it has alone."""
+    shy = workload("shy", ["a1", "b1"], spec=APART, kind="ReplicaSet", names=["shy-0", "shy-1"])
+    _, repairs = repairs_of([*nodes(TWO), *shy, *workload("web", pending=1)])
+    found = next(r for r in repairs if r.text == "drop the anti-affinity of shy")
+    assert found.notes == ("delete its 2 pods",)
+    assert found.command is not None
+    assert found.command.endswith("&& kubectl -n default delete pod shy-0 shy-1")

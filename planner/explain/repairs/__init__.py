@@ -18,6 +18,7 @@ from planner.explain.repairs import (
 from planner.explain.repairs.changes import changes_for, combined, giving_up
 from planner.explain.repairs.preemption import preempting
 from planner.explain.repairs.proposal import MOST_BESIDE, Case, Proposal
+from planner.explain.repairs.unknown_makers import spec_changes_not_known, unknown_maker_of
 from planner.explain.situation.overlay import feasible
 from planner.repair_costs import COSTS
 from planner_models.diagnosis import Change, Repair
@@ -51,14 +52,19 @@ def repairs_for(case: Case) -> tuple[Repair, ...]:
 
 def not_listed(case: Case, *, impossible: bool) -> tuple[str, ...]:
     """Changes that suggest themselves, tried, and why they are no repairs."""
-    found = [*inter_pod_affinity.alone_is_not_enough(case), *label_node.of_no_help(case)]
+    found = [
+        *spec_changes_not_known(case),
+        *inter_pod_affinity.alone_is_not_enough(case),
+        *label_node.of_no_help(case),
+    ]
     if impossible:
         found += delete_pod.replacement_waits(case)
     return tuple(found)
 
 
 def _changes_a_field(repair: Repair) -> bool:
-    return repair.kind not in ("addNode", "deletePod", "recreateVolume", "scale")
+    others = ("addNode", "deletePod", "nodeCondition", "recreateVolume", "scale")
+    return repair.kind not in others
 
 
 def _rank(repair: Repair) -> tuple[object, ...]:
@@ -80,6 +86,8 @@ def _judged(case: Case, proposal: Proposal) -> Repair | None:
 
     Where others wait beside the pod, the change is taken as far as they all need it, if it can be.
     """
+    if proposal.overlay.edits and unknown_maker_of(case) is not None:
+        return None
     passing = feasible(case.subject, proposal.overlay)
     if not passing.any():
         return None

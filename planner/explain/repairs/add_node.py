@@ -6,21 +6,26 @@ pod needs; what DaemonSets would put on it comes on top.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
 
 import numpy as np
+from pydantic import JsonValue
 
 from planner.explain.repairs.proposal import Case, Proposal, unit_of
 from planner.explain.room.trials import topology_keys
 from planner.explain.rules.inter_pod_affinity import OthersRule
 from planner.explain.rules.rule import of_type
+from planner.explain.situation.lookalikes import meant_key
 from planner.explain.situation.overlay import Overlay, feasible
-from planner.words import amount, conjoined, short_key
+from planner.sources.daemons import daemon_spec, runs_on
+from planner.words import NAMED, amount, conjoined, named_or_counted, short_key
 from planner_models.meta import ObjectMeta
 from planner_models.node import HOSTNAME, Node, NodeStatus
 from planner_models.quantity import NANO
 from planner_models.resources import CPU, MEMORY, PODS
+from planner_models.workload import DaemonSet
 
 NAME = "new-node"
 NEW_DOMAIN = "planner-new-domain"
@@ -33,6 +38,8 @@ Place = tuple[tuple[str, str], ...]
 
 def propose(case: Case) -> Iterator[Proposal]:
     """Every combination of existing domains, and a new one; those that help are united in one."""
+    if any(meant_key(case.subject.cluster.nodes, key) is not None for key in _keys(case)):
+        return  # no node should get a label that is a typo
     places = _places(case)
     good = [p for p in places if bool(feasible(case.subject, _overlay(case, p))[-1])]
     existing = [p for p in good if all(value for _, value in p)]
@@ -46,10 +53,14 @@ def propose(case: Case) -> Iterator[Proposal]:
 def _proposal(
     case: Case, chosen: Sequence[Place], bad: Sequence[Place], *, fresh: bool, number: int
 ) -> Proposal:
-    size, where = _size(case), _where(case, chosen)
+    node = _overlay(case, chosen[0]).added[0]
+    daemons = _daemon_sets(case, node)
+    amounts = _amounts(case, daemons)
+    size, where = _size(amounts), _where(case, chosen)
     features = case.subject.group.spec.required_features
     nodes = "a node" if number == 1 else f"{number} nodes"
     each = " each" if number > 1 and size else ""
+    for_daemons = f"{_share(daemons)} of it for {_named(daemons)}" if daemons else ""
     helps_not = f"in {_names(bad)}: no help" if bad and not fresh and len(bad) <= 3 else ""
     return Proposal(
         kind="addNode",
@@ -58,14 +69,14 @@ def _proposal(
         after={
             "domains": [dict(p) for p in chosen[:10]],
             "labels": dict(_asked_labels(case, chosen[0])),
-            "size": dict(_amounts(case)),
+            "size": amounts,
             **({"declaredFeatures": list(features)} if features else {}),
         },
         text=f"add {nodes}{where}{size}{each}{_declaring(case, number)}",
         cost=case.costs["addNode"] + (5 if fresh else 0) + 5 * (number - 1),
         overlay=_overlay(case, chosen[0], number),
         then="then it takes the pod" if number == 1 else "then they take the pods",
-        notes=(helps_not,) if helps_not else (),
+        notes=tuple(note for note in (for_daemons, helps_not) if note),
         grown=lambda more: _proposal(case, chosen, bad, fresh=fresh, number=number + more),
     )
 
@@ -164,19 +175,63 @@ def _usual_labels(case: Case) -> Mapping[str, str]:
     return case.subject.cluster.nodes[nodes[0]].labels if nodes else {}
 
 
-def _amounts(case: Case) -> dict[str, str]:
-    requests = case.subject.group.spec.requests
-    return {name: amount(name, n) for name, n in sorted(requests.items()) if n > 0}
+def _daemon_sets(case: Case, node: Node) -> list[DaemonSet]:
+    """Those whose pods take room on the new node before ours gets there."""
+    found = (
+        each
+        for each in case.subject.cluster.owners.controllers.values()
+        if isinstance(each, DaemonSet) and each.metadata.deletion_timestamp is None
+    )
+    return sorted(
+        (
+            each
+            for each in found
+            if any(each.spec.template.spec.requests.values())
+            and runs_on(daemon_spec(each.spec.template.spec), node)
+        ),
+        key=lambda each: each.key,
+    )
+
+
+def _requests(daemons: Iterable[DaemonSet]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for each in daemons:
+        total.update(each.spec.template.spec.requests)
+    return total
+
+
+def _named(daemons: Sequence[DaemonSet]) -> str:
+    names = named_or_counted([each.name for each in daemons], "DaemonSet")
+    if len(daemons) > NAMED:
+        return names
+    return f"{'DaemonSet' if len(daemons) == 1 else 'DaemonSets'} {names}"
+
+
+def _amounts(case: Case, daemons: Iterable[DaemonSet]) -> dict[str, JsonValue]:
+    """What the pod and those of the DaemonSets request together."""
+    total = Counter(case.subject.group.spec.requests)
+    total.update(_requests(daemons))
+    return {name: amount(name, n) for name, n in sorted(total.items()) if n > 0}
 
 
 def _allocatable(case: Case) -> dict[str, int]:
+    """What is left for the pod on a node that holds those of the DaemonSets already."""
     requests = case.subject.group.spec.requests
     return {**{name: n * unit_of(name) for name, n in requests.items()}, PODS: NANO}
 
 
-def _size(case: Case) -> str:
-    wanted = _amounts(case)
+def _share(daemons: Iterable[DaemonSet]) -> str:
+    requests = sorted(_requests(daemons).items())
+    return _listed({name: amount(name, n) for name, n in requests if n > 0})
+
+
+def _size(amounts: Mapping[str, JsonValue]) -> str:
+    return f", {_listed(amounts)}" if amounts else ""
+
+
+def _listed(wanted: Mapping[str, JsonValue]) -> str:
+    """`2 CPU, 1Gi and 1 example.com/gpu`."""
     parts = [f"{wanted[CPU]} CPU"] if CPU in wanted else []
-    parts += [wanted[MEMORY]] if MEMORY in wanted else []
+    parts += [f"{wanted[MEMORY]}"] if MEMORY in wanted else []
     parts += [f"{n} {name}" for name, n in wanted.items() if name not in (CPU, MEMORY)]
-    return f", {conjoined(parts)}" if parts else ""
+    return conjoined(parts)

@@ -10,6 +10,7 @@ from planner.cluster.node_rules import BoolArray
 from planner.explain.conflicts.conflict import blocked_by
 from planner.explain.repairs import single_nodes
 from planner.explain.repairs.inter_pod_affinity import (
+    correct_affinity_key,
     drop_pod_affinity,
     relax_anti_affinity,
     relax_anti_affinity_of_others,
@@ -17,6 +18,7 @@ from planner.explain.repairs.inter_pod_affinity import (
 from planner.explain.repairs.node_affinity import drop_node_affinity
 from planner.explain.repairs.node_resources_fit import free_capacity, lower_request
 from planner.explain.repairs.pod_topology_spread import (
+    correct_spread_key,
     lower_min_domains,
     raise_max_skew,
     schedule_anyway,
@@ -32,7 +34,8 @@ MOST_SETS, MOST_RULES = 6, 3
 """How many sets of rules, and of how many rules, are changed together."""
 
 _CHANGES: Changes = {
-    SpreadRule: (raise_max_skew, lower_min_domains),
+    SpreadRule: (correct_spread_key, raise_max_skew, lower_min_domains),
+    NearRule: (correct_affinity_key,),
     CapacityRule: (free_capacity, lower_request),
     **single_nodes.CHANGES,
 }

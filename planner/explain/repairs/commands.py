@@ -18,13 +18,15 @@ from typing import Literal
 from pydantic import JsonValue
 
 from planner.cluster.owners import SHORT, WorkloadRef
-from planner_models.pod import Pod
+from planner_models.pod import Pod, PodSpec
 from planner_models.workload import HASH_LABEL
 
 PATCHABLE = frozenset(
     ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController")
 )
 TEMPLATE = ("spec", "template", "spec")
+LONGEST_TRIAL = 240
+"""Names of pods have 253 characters at most, and that of a dry run has something attached."""
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9./-]*")
 _WORDS = frozenset(("true", "false", "null", "yes", "no", "on", "off", "y", "n"))
@@ -51,25 +53,77 @@ class Op:
         return found
 
 
-def patched(workload: WorkloadRef, pod: Pod, ops: Iterable[Op]) -> str | None:
-    """The command that changes whoever holds the pod's spec; None if no command can."""
+def patched(
+    workload: WorkloadRef,
+    pod: Pod,
+    ops: Iterable[Op],
+    *,
+    all_at_once: bool = False,
+    delete: Sequence[str] = (),
+) -> str | None:
+    """The command that changes whoever holds the pod's spec; None if no command can.
+
+    `all_at_once` makes a Deployment stop its old pods before the new ones start; `delete` are pods
+    that their controller leaves as they are until somebody deletes them.
+    """
     inner = in_order(ops)
     if not inner:
         return None
     if workload.kind == "Pod":
-        patch = _json([op.document(("spec",)) for op in inner])
-        namespace, name = shlex.quote(pod.namespace), shlex.quote(pod.name)
-        return (
-            f"kubectl -n {namespace} get pod {name} -o json | kubectl patch --local -f - "
-            f"--type=json -p {patch} -o json | kubectl replace --force -f -"
-        )
+        return None if merged_selectors(pod.spec) else _made_anew(pod, inner)
     if workload.kind not in PATCHABLE:
         return None
-    patch = _json([op.document(TEMPLATE) for op in inner])
-    kind, name = _target(workload, pod)
-    return (
-        f"kubectl -n {shlex.quote(workload.namespace)} patch {kind} {name} --type=json -p {patch}"
+    kind, name = target_of(workload, pod)
+    changes = [op.document(TEMPLATE) for op in inner]
+    if all_at_once and kind == "deploy":
+        changes.append({"op": "add", "path": "/spec/strategy", "value": {"type": "Recreate"}})
+    namespace = shlex.quote(workload.namespace)
+    patch = (
+        f"kubectl -n {namespace} patch {kind} {shlex.quote(name)} --type=json -p {_json(changes)}"
     )
+    if not delete:
+        return patch
+    gone = kubectl("-n", workload.namespace, "delete", "pod", *delete)
+    return f"{patch} --dry-run=server && {patch} && {gone}"
+
+
+def _made_anew(pod: Pod, ops: Sequence[Op]) -> str:
+    """Tried under another name first: what deletes the old pod must not fail at the new one."""
+    namespace, name = shlex.quote(pod.namespace), shlex.quote(pod.name)
+    changes = [op.document(("spec",)) for op in ops]
+    trial = f"{pod.name[:LONGEST_TRIAL].rstrip('-.')}-dry-run"
+    renamed: dict[str, JsonValue] = {"op": "replace", "path": "/metadata/name", "value": trial}
+
+    def copied(patch: list[dict[str, JsonValue]]) -> str:
+        return (
+            f"kubectl -n {namespace} get pod {name} -o json | kubectl patch --local -f - "
+            f"--type=json -p {_json(patch)} -o json"
+        )
+
+    return (
+        f"{copied([*changes, renamed])} | kubectl create --dry-run=server -f - && "
+        f"{copied(changes)} | kubectl replace --force -f -"
+    )
+
+
+def merged_selectors(spec: PodSpec) -> bool:
+    """Whether the API server wrote labels of the pod into its selectors (matchLabelKeys).
+
+    It refuses a pod that comes with them, so the stored pod can't be created again.
+    """
+    affinity = (spec.affinity.pod_affinity, spec.affinity.pod_anti_affinity)
+    terms = [
+        *(term for each in affinity for term in each.required),
+        *(weighted.pod_affinity_term for each in affinity for weighted in each.preferred),
+    ]
+    return any(c.match_label_keys for c in spec.topology_spread_constraints) or any(
+        term.match_label_keys or term.mismatch_label_keys for term in terms
+    )
+
+
+def rehearsed(command: str) -> str:
+    """A command that destroys something, after the API server's word that it would take it."""
+    return f"{command} --dry-run=server && {command}"
 
 
 def in_order(ops: Iterable[Op]) -> tuple[Op, ...]:
@@ -84,12 +138,12 @@ def _json(patch: Sequence[JsonValue] | list[dict[str, JsonValue]]) -> str:
     return shlex.quote(json.dumps(patch, separators=(",", ":")))
 
 
-def _target(workload: WorkloadRef, pod: Pod) -> tuple[str, str]:
+def target_of(workload: WorkloadRef, pod: Pod) -> tuple[str, str]:
     """A ReplicaSet that a Deployment made would be set back: the Deployment is what to change."""
     hashed = pod.labels.get(HASH_LABEL, "")
     if workload.kind == "ReplicaSet" and hashed and workload.name.endswith(f"-{hashed}"):
-        return "deploy", shlex.quote(workload.name.removesuffix(f"-{hashed}"))
-    return SHORT[workload.kind], shlex.quote(workload.name)
+        return "deploy", workload.name.removesuffix(f"-{hashed}")
+    return SHORT.get(workload.kind, workload.kind.lower()), workload.name
 
 
 def scale_command(workload: WorkloadRef, replicas: int) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from planner.cluster.topology import IntArray
 from planner.disruption.movability import DEFAULT_POLICY, MIRROR, immovable
-from planner.explain.repairs.commands import kubectl
+from planner.explain.repairs.commands import kubectl, rehearsed
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.situation.overlay import Overlay, feasible
 from planner_models.diagnosis import RuleKind
@@ -41,7 +41,7 @@ def propose(case: Case) -> Iterator[Proposal]:
             cost=case.costs["deletePod"],
             overlay=Overlay(without=frozenset((index,))),
             notes=("it won't come back",),
-            command=kubectl("-n", pod.namespace, "delete", "pod", pod.name),
+            command=rehearsed(kubectl("-n", pod.namespace, "delete", "pod", pod.name)),
         )
 
 

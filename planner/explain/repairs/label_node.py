@@ -22,6 +22,8 @@ MOST = 6
 def propose(case: Case) -> Iterator[Proposal]:
     """Nodes without a topology key, those with a lookalike first; then a selector nobody meets."""
     for spread in of_type(case.rules, SpreadRule):
+        if spread.meant_key is not None:
+            continue
         yield from _for_topology(case, spread)
     for asked in of_type(case.rules, NodeAffinityRule):
         if asked.equals and not asked.allowed.any():

@@ -31,6 +31,30 @@ _POLICIES: dict[Policy, Literal["nodeTaintsPolicy", "nodeAffinityPolicy"]] = {
 _NODE_AFFINITY = ("affinity", "nodeAffinity", REQUIRED)
 
 
+def correct_spread_key(case: Case, rule: SpreadRule, nodes: BoolArray) -> Iterator[Proposal]:
+    """A mistyped topologyKey becomes the one that nodes have: labelling them would hide the typo.
+
+    Unless the API server would refuse a second constraint of the same key and kind.
+    """
+    wanted, have = rule.meant_key, rule.constraint
+    taken = any(
+        other.topology_key == wanted and other.when_unsatisfiable == have.when_unsatisfiable
+        for other in case.subject.group.spec.topology_spread_constraints
+    )
+    if wanted is None or taken or not rule.in_spec:
+        return
+    path = (CONSTRAINTS, rule.index, "topologyKey")
+    yield case.spec_change(
+        "topologyKey",
+        f"{rule.field}.topologyKey",
+        f"topologyKey {have.topology_key} -> {wanted}",
+        [_edited(rule.index, topology_key=wanted)],
+        [Op("replace", path, wanted, have.topology_key)],
+        before=have.topology_key,
+        after=wanted,
+    )
+
+
 def raise_max_skew(case: Case, rule: SpreadRule, nodes: BoolArray) -> Iterator[Proposal]:
     """The exact value: one less refuses all of these nodes."""
     wanted = rule.smallest_skew(nodes)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from planner.explain.repairs.commands import Op, patched
 from planner.explain.repairs.proposal import Case
 from planner.explain.situation.subject import Subject
 from planner.scheduler.cycle import Scheduler
@@ -36,23 +35,35 @@ def preempting(case: Case) -> Iterator[Repair]:
     }
     kind = f"{len(found.victims)} {next(iter(names))} pod" if len(names) == 1 else lost
     plural = "s" if len(names) == 1 and len(found.victims) > 1 else ""
+    holder, text, note = _whose_policy(case)
     yield Repair(
         kind="preemptionPolicy",
-        object=case.owner,
-        field="spec.preemptionPolicy",
+        object=holder,
+        field="preemptionPolicy",
         change=FieldChange(from_="Never", to="PreemptLowerPriority"),
         cost=case.costs["preemptionPolicy"],
         restarts=case.restarts,
         then_nodes=tuple(subject.cluster.nodes[n].name for n in found.nominated_any_of),
-        text=f"{subject.short}: preemptionPolicy Never -> PreemptLowerPriority",
+        text=text,
         then=f"then {node}",
-        notes=(f"{kind}{plural} left pending", case.rollout),
-        command=patched(
-            subject.workload,
-            subject.record,
-            [Op("add", ("preemptionPolicy",), "PreemptLowerPriority", "Never")],
-        ),
+        notes=(f"{kind}{plural} left pending", note),
     )
+
+
+def _whose_policy(case: Case) -> tuple[str, str, str]:
+    """The object, what to change, and what that takes.
+
+    Admission sets a pod's policy from its PriorityClass and refuses pods that say otherwise; the
+    class itself can't be changed, only made anew.
+    """
+    subject = case.subject
+    change = "preemptionPolicy Never -> PreemptLowerPriority"
+    name = subject.record.spec.priority_class_name
+    if not name:
+        text = f"{subject.short}: a PriorityClass with preemptionPolicy PreemptLowerPriority"
+        return case.owner, text, case.rollout
+    note = f"make {name} anew or use another class, then make {subject.short}'s pods anew"
+    return f"priorityclass/{name}", f"PriorityClass {name}: {change}", note
 
 
 def if_allowed(subject: Subject) -> Preemption | None:

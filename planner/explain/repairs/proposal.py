@@ -11,17 +11,27 @@ from pydantic import JsonValue
 
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.owners import WorkloadRef
+from planner.disruption.replacement import ordinal_of
 from planner.explain.conflicts.conflict import blocked_by
-from planner.explain.repairs.commands import PATCHABLE, Op, diff_of, patched
+from planner.explain.repairs.commands import (
+    PATCHABLE,
+    Op,
+    diff_of,
+    merged_selectors,
+    patched,
+    target_of,
+)
 from planner.explain.rules.rule import Rule
 from planner.explain.situation.overlay import Overlay, SpecEdit, state_under
 from planner.explain.situation.subject import Subject, subject_over
 from planner.explain.situation.trial_state import place_in_turn
 from planner.repair_costs import COSTS
+from planner.words import count_of
 from planner_models.diagnosis import RepairKind
 from planner_models.pod import Pod, PodSpec
 from planner_models.quantity import NANO
 from planner_models.resources import CPU
+from planner_models.workload import StatefulSet
 
 
 class SpecChange(TypedDict, total=False):
@@ -33,8 +43,6 @@ class SpecChange(TypedDict, total=False):
     """What it costs more than its kind."""
     notes: tuple[str, ...]
     """Instead of what changing the spec brings with it."""
-    rollout: bool
-    """All replicas get the change, not only the pod."""
     grown: Callable[[int], Proposal]
 
 
@@ -74,12 +82,48 @@ class Case:
         """What changing the pod's spec brings with it."""
         subject = self.subject
         if subject.bare:
-            return f"recreate {subject.name}"
+            merged = merged_selectors(subject.record.spec)
+            return f"recreate {subject.name}{' from its own manifest' if merged else ''}"
         if subject.workload.kind == "Job":
             return f"recreate job/{subject.workload.name}"
         if subject.workload.kind in ("ReplicaSet", "ReplicationController"):
             return "for new pods; delete the old ones"
-        return f"rolls out {subject.replicas} pod{'' if subject.replicas == 1 else 's'}"
+        rolled = f"rolls out {count_of(subject.replicas, 'pod')}"
+        if self.held_back:
+            return f"lower partition {self.held_back} first: below it the old template stays"
+        if subject.workload.kind == "StatefulSet":
+            waiting = "those that wait are" if self.beside else f"{subject.name} is"
+            return f"{rolled} once {waiting} deleted"
+        return rolled
+
+    @cached_property
+    def held_back(self) -> int:
+        """The partition of a rolling update that keeps the pod on the old template; 0 if none.
+
+        A StatefulSet makes pods below it from the old revision again, also those that are deleted.
+        """
+        found = self.subject.cluster.owners.controllers.get(self.subject.workload)
+        number = ordinal_of(self.subject.name)
+        if not isinstance(found, StatefulSet) or number is None:
+            return 0
+        strategy = found.spec.update_strategy
+        rolling = strategy.rolling_update if strategy.type == "RollingUpdate" else None
+        partition = rolling.partition if rolling is not None else 0
+        return partition if number < found.spec.ordinals.start + partition else 0
+
+    def to_delete(self, *, all_at_once: bool) -> tuple[str, ...]:
+        """Pods that their controller does not replace by itself after a change of its template.
+
+        A StatefulSet waits for a pod that isn't ready before it replaces any, itself included;
+        ReplicaSets and ReplicationControllers leave the pods they have alone.
+        """
+        subject, cluster = self.subject, self.subject.cluster
+        kind = subject.workload.kind
+        stays = kind in _LEFT_ALONE or (all_at_once and kind == "DaemonSet")
+        if not stays or target_of(subject.workload, subject.record)[0] == "deploy":
+            return ()
+        pods = subject.replica_pods if all_at_once else (subject.pod, *self.beside)
+        return tuple(cluster.pods[index].name for index in pods)
 
     @property
     def owner(self) -> str:
@@ -107,7 +151,6 @@ class Case:
 
         `edits` change a copy of it, `ops` are the same as a patch.
         """
-        rollout = more.get("rollout", False)
         return Proposal(
             kind=kind,
             object=self.owner,
@@ -116,16 +159,20 @@ class Case:
             after=more.get("after"),
             text=text,
             cost=self.costs[kind] + more.get("extra", 0),
-            overlay=Overlay(edits=tuple(edits), rollout=rollout),
+            overlay=Overlay(edits=tuple(edits)),
             restarts=self.restarts,
             notes=more.get("notes", (self.rollout,)),
-            judged_for="rollout" if rollout else "pod",
             ops=tuple(ops) if self._patchable(ops) else (),
             grown=more.get("grown"),
         )
 
     def _patchable(self, ops: Sequence[Op]) -> bool:
-        """Whether the template has what the pod has: a rollout may be under way already."""
+        """Whether the template reaches the pod, and has what the pod has.
+
+        A rollout may be under way already.
+        """
+        if self.held_back:
+            return False
         spec = self.subject.group.spec
         fields = [_ATTRIBUTES.get(str(op.path[0])) for op in ops]
         return all(getattr(self.template, name) == getattr(spec, name) for name in fields if name)
@@ -140,6 +187,10 @@ _ATTRIBUTES = {
     "resources": "resources",
 }
 """Fields of a pod spec that positions of a patch depend on."""
+
+
+_LEFT_ALONE = frozenset(("StatefulSet", "ReplicaSet", "ReplicationController"))
+"""Kinds whose waiting pods stay as they are when the template changes."""
 
 
 def unit_of(resource: str) -> int:
@@ -166,9 +217,13 @@ class Proposal:
     """The change of a spec as a patch."""
     owner: tuple[WorkloadRef, Pod] | None = None
     """Whose spec the patch is for, if not the pod's own."""
+    delete: tuple[str, ...] = ()
+    """Pods of that owner which it would leave as they are."""
     command: str | None = None
     """What to run, if it is no patch of a spec."""
     judged_for: Literal["pod", "rollout"] = "pod"
+    all_at_once: bool = False
+    """The old replicas have to be gone before the new ones find a node."""
     then: str = ""
     """How the effect reads, if not by the nodes that then take the pod."""
     parts: tuple[Proposal, ...] = ()
@@ -197,6 +252,7 @@ class Proposal:
             ops=(),
             command=None,
             judged_for="rollout" if self.overlay.rollout or other.overlay.rollout else "pod",
+            all_at_once=any(part.all_at_once for part in parts),
             then="",
             parts=parts,
             grown=None,
@@ -204,15 +260,23 @@ class Proposal:
 
     def command_for(self, case: Case) -> str | None:
         """What to run; of a combined change all of it, or nothing."""
-        subject = case.subject
+        if not self.parts and self.command is None and self.owner is not None:
+            return patched(*self.owner, self.ops, delete=self.delete)
         if not self.parts:
-            workload, pod = self.owner or (subject.workload, subject.record)
-            return self.command or patched(workload, pod, self.ops)
+            return self.command or self._patched(case, self.ops)
         mine = [part for part in self.parts if part.ops and part.owner is None]
-        together = patched(subject.workload, subject.record, [op for p in mine for op in p.ops])
+        together = self._patched(case, [op for p in mine for op in p.ops])
         others = [part.command_for(case) for part in self.parts if part not in mine]
         commands = [*others, *([together] if mine else [])]
         return None if None in commands else " && ".join(c for c in commands if c)
+
+    def _patched(self, case: Case, ops: Sequence[Op]) -> str | None:
+        """Of the pod's own workload, with what its controller does not do by itself."""
+        delete = case.to_delete(all_at_once=self.all_at_once)
+        subject = case.subject
+        return patched(
+            subject.workload, subject.record, ops, all_at_once=self.all_at_once, delete=delete
+        )
 
     def diff_for(self, case: Case) -> str:
         """The change of an object that can't be patched in its place."""

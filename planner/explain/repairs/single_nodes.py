@@ -9,7 +9,8 @@ import numpy as np
 from pydantic import JsonValue
 
 from planner.cluster.node_rules import BoolArray
-from planner.explain.repairs.commands import Op, kubectl
+from planner.explain.repairs.commands import Op, kubectl, rehearsed
+from planner.explain.repairs.node_conditions import is_condition, recover
 from planner.explain.repairs.proposal import Case, Changes, Proposal
 from planner.explain.rules.node_ports import PortRule
 from planner.explain.rules.node_unschedulable import CordonRule
@@ -25,13 +26,14 @@ MOST_CORDONS = 6
 
 
 def add_toleration(case: Case, rule: TaintRule, nodes: BoolArray) -> Iterator[Proposal]:
-    """One proposal for each distinct set of taints that these nodes have."""
+    """One proposal for each distinct set of taints that these nodes have and that say whom for."""
     seen: set[tuple[Taint, ...]] = {()}
     for node in np.flatnonzero(nodes).tolist():
         taints = tuple(taint for taint, where in rule.nodes_of.items() if where[node])
         if taints not in seen:
             seen.add(taints)
-            yield _tolerating(case, taints)
+            if not any(is_condition(taint) for taint in taints):
+                yield _tolerating(case, taints)
 
 
 def _tolerating(case: Case, taints: tuple[Taint, ...]) -> Proposal:
@@ -136,7 +138,7 @@ def recreate_volume(case: Case, rule: VolumeRule, nodes: BoolArray) -> Iterator[
             overlay=Overlay(storage=replace(storage, claims=claims, volumes=volumes)),
             data_loss=True,
             notes=("DESTROYS ITS DATA",),
-            command=kubectl("-n", namespace, "delete", "pvc", name),
+            command=rehearsed(kubectl("-n", namespace, "delete", "pvc", name)),
         )
 
 
@@ -148,7 +150,7 @@ def _unbound(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
 
 
 CHANGES: Changes = {
-    TaintRule: (add_toleration,),
+    TaintRule: (recover, add_toleration),
     CordonRule: (uncordon,),
     PortRule: (drop_host_port,),
     VolumeRule: (recreate_volume,),

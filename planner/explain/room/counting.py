@@ -18,7 +18,7 @@ from planner.explain.rules.inter_pod_affinity import AntiAffinityRule
 from planner.explain.rules.node_resources_fit import CapacityRule
 from planner.explain.rules.pod_topology_spread import SpreadRule
 from planner.explain.rules.rule import of_type
-from planner.words import NAMED, amount, amount_of, conjoined, count_of
+from planner.words import NAMED, amount, amount_of, conjoined, count_of, free_of
 from planner_models.diagnosis import Counting
 
 
@@ -88,8 +88,8 @@ def _domain_argument(
     }
     if rule.few_domains and at_most == number * skew:
         text = (
-            f"No rearrangement helps: {number} {rule.key}s x maxSkew {skew} = {at_most} {who} pods "
-            f"at most, {wanted} wanted."
+            f"No rearrangement helps: {count_of(number, rule.key)} x maxSkew {skew} = "
+            f"{count_of(at_most, f'{who} pod')} at most, {wanted} wanted."
         )
         return Counting(kind="domains", text=text, numbers=dict(numbers))
     lowest = setting.lowest(rule, with_pod=True)
@@ -142,8 +142,7 @@ def _capacity(setting: Setting) -> Counting | None:
             if free < wanted:
                 return Counting(
                     kind="capacity",
-                    text=f"No rearrangement helps: {amount_of(name, free)} are free in the whole "
-                    f"cluster.",
+                    text=f"No rearrangement helps: {free_of(name, free)} in the whole cluster.",
                     numbers={"free": free, "wanted": wanted, "resource": name},
                 )
     return None

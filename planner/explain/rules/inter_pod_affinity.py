@@ -164,7 +164,7 @@ class AntiAffinityRule(PodRule):
 
     def few_words(self, left: BoolArray) -> str:
         """`at most 1 per zone, 3 zones`."""
-        return f"at most 1 per {self.keys}, {len(self.counts)} {self.keys}s"
+        return f"at most 1 per {self.keys}, {count_of(len(self.counts), self.keys)}"
 
     def excludes(self, left: BoolArray, there: str) -> str:
         """`at most 1 etcd per zone, and every zone has one`."""
@@ -236,7 +236,9 @@ class NearRule(PodRule):
         """`Pod affinity wants web-1 in a zone with ... pods; they run in eu-1a.`"""
         wanted = conjoined([selector_words(term.label_selector) for term in self.terms])
         running = int(self.counts.sum())
-        if not running:
+        if not self.topology.domains:
+            rest = f"no node has the label {self.terms[0].topology_key}"
+        elif not running:
             rest = "no such pod runs"
         else:
             rest = f"{count_of(running, 'such pod')}, {self._within} {self._taken()}"

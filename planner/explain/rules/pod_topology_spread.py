@@ -18,7 +18,7 @@ from planner.cluster.topology import IntArray, Topology
 from planner.explain.rules.rule import NARROWS, Facts, FieldPath, Rule, of_type
 from planner.explain.rules.volumes import VolumeRule
 from planner.explain.rules.volumes import find as find_volumes
-from planner.explain.situation.lookalikes import lookalike
+from planner.explain.situation.lookalikes import lookalike, meant_key
 from planner.explain.situation.subject import Subject
 from planner.scheduler.framework.default_selector import default_selector
 from planner.words import NAMED, capitalised, conjoined, count_of, named_or_counted, short_key
@@ -142,7 +142,7 @@ class SpreadRule(Rule):
         who = self.subject.name if first else "it"
         if not self.eligible.any():
             return f"{self.key} spread has no domain: no node takes part with the label {self.key}."
-        if self.few_domains and not self.open_domains.any():
+        if not (self.open_domains & self.eligible).any():
             return self._below_min_domains()
         where = self._only(self.names_of(self.open_domains & self.eligible))
         if not (self.eligible & ~self.open_domains).any():
@@ -239,6 +239,8 @@ class SpreadRule(Rule):
             more = f" and {len(typos) - 1} more like it" if len(typos) > 1 else ""
             parts.append(f"{nodes[index].name}{more}, which has {typo}={value}")
             question = f" Did you mean {key}={value}?"
+        elif self.meant_key is not None:
+            question = f" Did you mean the topologyKey {self.meant_key}?"
         verb, they = ("is", "it lacks") if len(missing) == 1 else ("are", "they lack")
         return (
             f"{len(missing)} of {len(nodes)} nodes {verb} bypassed, because {they} the label "
@@ -246,11 +248,19 @@ class SpreadRule(Rule):
         )
 
     @cached_property
+    def meant_key(self) -> str | None:
+        """What the topology key was meant to be, if it is mistyped."""
+        return meant_key(self.subject.cluster.nodes, self.constraint.topology_key)
+
+    @cached_property
     def mislabelled(self) -> dict[int, str]:
         """Nodes that have, instead of the label, one that looks like it; with that one.
 
-        Keys that nodes have beside the topology key mean something else.
+        Keys that nodes have beside the topology key mean something else; and if it is the topology
+        key that is mistyped, the nodes are right.
         """
+        if self.meant_key is not None:
+            return {}
         nodes = self.subject.cluster.nodes
         labelled = np.flatnonzero(~self.missing).tolist()[:100]
         usual = frozenset(key for i in labelled for key in nodes[i].labels)
@@ -272,8 +282,8 @@ class SpreadRule(Rule):
         limit = "all at their limit" if number > 1 else "at its limit"
         are = "there are" if number > 1 else "there is"
         return (
-            f"{self.subject.short} wants {self.constraint.min_domains} {self.key}s (minDomains) "
-            f"and {are} {number}, {limit}"
+            f"{self.subject.short} wants {count_of(self.constraint.min_domains or 1, self.key)} "
+            f"(minDomains) and {are} {number}, {limit}"
         )
 
     def brief(self, left: BoolArray) -> str:

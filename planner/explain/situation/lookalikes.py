@@ -6,9 +6,12 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher
 
 from planner.words import short_key
+from planner_models.node import HOSTNAME, REGION, ZONE, Node
 
 ALIKE = 0.8
 """How much of two keys has to agree."""
+WELL_KNOWN = frozenset((HOSTNAME, ZONE, REGION))
+"""Topology keys that nobody misspelt: nodes that lack them are what is wrong."""
 
 
 def looks_like(key: str, wanted: str) -> bool:
@@ -35,3 +38,32 @@ def lookalike(keys: Iterable[str], wanted: str, usual: Iterable[str] = ()) -> st
     return max(
         found, key=lambda key: (SequenceMatcher(None, key, wanted).ratio(), key), default=None
     )
+
+
+def meant_key(nodes: Iterable[Node], key: str) -> str | None:
+    """The label key that a mistyped topologyKey was meant to be: no node has it, but one alike."""
+    if key in WELL_KNOWN:
+        return None
+    used = {each for node in nodes for each in node.labels}
+    if key in used:
+        return None
+    found = [each for each in used if _same_word(short_key(each), short_key(key))]
+    return max(
+        found,
+        key=lambda each: (
+            _agreement(short_key(each), short_key(key)),
+            each in WELL_KNOWN,
+            _agreement(each, key),
+            each,
+        ),
+        default=None,
+    )
+
+
+def _same_word(one: str, other: str) -> bool:
+    """`zones` and `zone`, `host-name` and `hostname`."""
+    return _extends(other, one) or _agreement(one, other) >= ALIKE
+
+
+def _agreement(one: str, other: str) -> float:
+    return SequenceMatcher(None, one.lower(), other.lower()).ratio()

@@ -84,12 +84,15 @@ class Subject:
     @cached_property
     def replicas(self) -> int:
         """The pods of the workload that run or wait: so many a changed template rolls out."""
-        if self.bare:
-            return 1
+        return 1 if self.bare else len(self.replica_pods)
+
+    @cached_property
+    def replica_pods(self) -> tuple[int, ...]:
+        """The pods of the workload that run or wait."""
         workloads = self.cluster.workloads
         mine = np.fromiter((w == self.workload for w in workloads), np.bool_, len(workloads))
         here = (self.cluster.node_of >= -1) & ~self.state.terminating
-        return int((mine[self.cluster.group_of] & here).sum())
+        return tuple(np.flatnonzero(mine[self.cluster.group_of] & here).tolist())
 
     def pre_filter(self, plugin: str) -> PreFilterResult:
         """What a plugin says about the pod; nothing, if the profile leaves it out."""

@@ -9,7 +9,7 @@ from planner.explain.rules.rule import Rule, of_type
 from planner.explain.situation.subject import Subject
 from planner.words import conjoined, resource_word
 from planner_models.notice import Notice
-from planner_models.resources import CPU, MEMORY
+from planner_models.resources import CPU, MEMORY, PODS
 
 _MILLION = 1_000_000
 """More cores than any node has: `100M` where `100m` was meant."""
@@ -44,11 +44,16 @@ def misleading(
     if not rooms or rooms[0] in conflict or not conflict:
         return ()
     room = rooms[0]
-    what = conjoined([resource_word(room.names[i]) for i in room.lacking(room.blocked)])
+    short = [room.names[i] for i in room.lacking(room.blocked)]
+    what = conjoined([resource_word(name) for name in short])
+    are, them = ("is", "it") if len(short) == 1 and PODS not in short else ("are", "them")
     where = subject.nodes.describe(room.blocked)
     names = conjoined([rule.name for rule in conflict])
     verb = "excludes" if len(conflict) == 1 else "exclude"
-    text = f"{what} is short on {where}, but more of it would not help: {names} {verb} every node"
+    text = (
+        f"{what} {are} short on {where}, but more of {them} would not help: {names} {verb} every "
+        "node"
+    )
     return (Notice(code="moreRoomWouldNotHelp", text=text),)
 
 

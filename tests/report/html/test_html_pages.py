@@ -125,9 +125,10 @@ def test_repairs_are_cards_with_a_text_to_copy() -> None:
     cards = next(each for each in page.sections if isinstance(each, CardSection)).cards
     delete = next(card for card in cards if card.text == "delete pod4 or pod5")
     assert delete.then == "then node3 takes it"
+    pod4, pod5 = (f"kubectl -n default delete pod {name}" for name in ("pod4", "pod5"))
     assert delete.code.splitlines() == [
-        "kubectl -n default delete pod pod4",
-        "# or: kubectl -n default delete pod pod5",
+        f"{pod4} --dry-run=server && {pod4}",
+        f"# or: {pod5} --dry-run=server && {pod5}",
     ]
 
 
