@@ -20,6 +20,7 @@ from planner.explain.diagnose import (
     ExplainOptions,
     explain,
 )
+from planner.explain.pending_together import PendingTogether, depends_on_others
 from planner.explain.room.moves import landing_nodes, rearranged
 from planner.explain.room.rearrange import Room, room_for
 from planner.explain.situation.trial_state import Turn, place_in_turn
@@ -39,12 +40,10 @@ def explain_pods(
         return Diagnosis(
             targets=(), verdict="schedulable", headline="there is no pending pod to explain"
         )
-    if len(pods) == 1:
-        return explainer.alone(pods[0])
     workloads = explainer.by_workload(pods)
-    if len(workloads) == 1:
-        return _together(explainer, pods)
-    parts = [_together(explainer, each) for each in workloads.values()]
+    parts = [_in_queue(explainer, each) for each in workloads.values()]
+    if len(parts) == 1:
+        return parts[0]
     if all(part.verdict == "schedulable" for part in parts):
         return _competing(explainer, pods, parts)
     return _summed_up(explainer, pods, parts)
@@ -53,10 +52,20 @@ def explain_pods(
 def explain_workloads(
     cluster: Cluster, pods: Sequence[int], profile: Profile, options: ExplainOptions
 ) -> Diagnosis:
-    """A part for each workload, each judged without the pods of the others."""
+    """A part for each workload, beside everything else that is pending."""
     explainer = Explainer(cluster, profile, options)
-    workloads = explainer.by_workload(pods)
-    return _summed_up(explainer, pods, [_together(explainer, each) for each in workloads.values()])
+    queue = PendingTogether(explainer)
+    workloads = explainer.by_workload(pods).values()
+    parts = [queue.judged(each, _together(explainer, each)) for each in workloads]
+    return _summed_up(explainer, pods, parts)
+
+
+def _in_queue(explainer: Explainer, pods: Sequence[int]) -> Diagnosis:
+    """Replicas of one workload, which may have to wait for other pods that are pending."""
+    alone = _together(explainer, pods)
+    if not any(depends_on_others(explainer.cluster.pods[pod]) for pod in pods):
+        return alone
+    return PendingTogether(explainer).after_others(pods, alone)
 
 
 def _together(explainer: Explainer, pods: Sequence[int]) -> Diagnosis:
@@ -116,15 +125,12 @@ def _judged(
 ) -> Diagnosis:
     """What the pod that is left over says, with the verdict about all of them."""
     number, who = len(pods), explainer.workload(pods[0]).name
-    changes: dict[str, object] = {"targets": _keys(explainer, pods)}
-    fitting = len(turn.placed)
-    if len(turn.left) > 1:
+    left = len(turn.left)
+    changes: dict[str, object] = {"targets": _keys(explainer, pods), "without_node": left}
+    if left > 1:
         name = explainer.cluster.pods[turn.left[0]].name
-        judged = f"Judged for {name}, the first of {len(turn.left)} pods that are left over."
+        judged = f"Judged for {name}, the first of {left} pods that are left over."
         changes["not_listed"] = (judged, *last.not_listed)
-    if fitting:
-        text = f"{fitting} of {count_of(number, f'{who} pod')} find a node; then {last.headline}"
-        changes["headline"] = text
     proof = [text for text in last.proof if text not in ABOUT_ROOM]
     changes["proof"] = tuple(proof + ([NO_FEWER] if room.fewest else []))
     if room.steps is not None:
@@ -148,7 +154,14 @@ def _judged(
         }
     else:
         changes |= _unknown(explainer, last, room, turn)
-    return last.model_copy(update=changes)
+    found = last.model_copy(update=changes)
+    if not turn.placed:
+        return found
+    pods_of = count_of(number, f"{who} pod")
+    text = f"{len(turn.placed)} of {pods_of} find a node; then {last.headline}"
+    if found.verdict == "impossible":
+        text = f"{left} of {pods_of} can't run: {last.headline}"
+    return found.model_copy(update={"headline": text})
 
 
 def _unknown(explainer: Explainer, last: Diagnosis, room: Room, turn: Turn) -> dict[str, object]:

@@ -82,7 +82,7 @@ def test_one_replica_more_than_fits_is_told_by_the_one_left_over() -> None:
     cluster = cluster_of(*nodes(zones), *workload("web", pending=3, spec=body))
     found = explained(cluster, "web")
     assert found.verdict == "impossible"
-    assert found.headline.startswith("2 of 3 web pods find a node; then every node is short")
+    assert found.headline.startswith("1 of 3 web pods can't run: every node is short")
 
 
 def test_a_gated_pod_is_left_aside() -> None:

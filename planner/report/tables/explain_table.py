@@ -235,7 +235,9 @@ def _summary(document: Diagnosis, *, wide: bool) -> list[Block]:
     """All pending pods: a line per workload, the worst first."""
     counts = dict.fromkeys(ORDER, 0)
     for part in document.parts:
-        counts[part.verdict] += len(part.targets)
+        left = _without_node(part)
+        counts[part.verdict] += left
+        counts["schedulable"] += len(part.targets) - left
     shown: tuple[Verdict, ...] = ("schedulable", "stuck", "impossible", "undecided", "gated")
     listed = ", ".join(f"{counts[v]} {v}" for v in shown if counts[v])
     pods = count_of(len(document.targets), "pending pod")
@@ -246,7 +248,7 @@ def _summary(document: Diagnosis, *, wide: bool) -> list[Block]:
         (
             part.verdict,
             part.workloads[0],
-            str(len(part.targets)),
+            pods_judged(part),
             _cut(part.short, 34),
             _cut(part.remedy, 24),
         )
@@ -268,6 +270,19 @@ def _summary(document: Diagnosis, *, wide: bool) -> list[Block]:
             found.append(GAP)
             found.extend(_explanation(part, wide=True))
     return found
+
+
+def _without_node(part: Diagnosis) -> int:
+    """The pods that the verdict is about; the others of the workload find a node."""
+    if part.verdict == "schedulable" or part.without_node is None:
+        return len(part.targets)
+    return part.without_node
+
+
+def pods_judged(part: Diagnosis) -> str:
+    """`2 of 3`: so many of the pods the verdict is about."""
+    left, number = _without_node(part), len(part.targets)
+    return str(number) if left == number else f"{left} of {number}"
 
 
 def _note(part: Diagnosis) -> list[str]:
