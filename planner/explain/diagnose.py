@@ -17,6 +17,7 @@ from planner.explain.conflicts.conflict import minimal_conflicts
 from planner.explain.conflicts.derive import Derivation, derive
 from planner.explain.repairs import COSTS, MOST_BESIDE, Case, not_listed, repairs_for
 from planner.explain.repairs.preemption import Displacement, displacement_by
+from planner.explain.room.ending import named, waiting_sentence
 from planner.explain.room.grid import grid
 from planner.explain.room.moves import landing_nodes, rearranged
 from planner.explain.room.rearrange import Limits, Room, make_room
@@ -187,6 +188,8 @@ class _Refused:
             return f"no node takes {self.subject.headline}"
         if room.counting is not None and room.counting.kind == "pigeonhole":
             return pigeonhole(self.subject, room.counting)
+        if room.ending:
+            return f"{self.subject.headline} waits for {named(self.subject, room.ending)} to end"
         if room.steps is not None:
             return stuck(derivation, room.evictions)
         text = cause(derivation)
@@ -223,6 +226,8 @@ class _Refused:
     def _rearranging(
         self, room: Room, best: Sequence[Rule], landing: Mapping[int, Sequence[int]]
     ) -> tuple[str, ...]:
+        if room.ending:
+            return (waiting_sentence(self.subject, room.ending),)
         if room.counting is not None:
             return (self._in_all(best) * (room.counting.kind == "search") + room.counting.text,)
         if room.steps is None:
@@ -304,6 +309,8 @@ _NUMBERS: Mapping[RepairKind, str] = {"raiseMaxSkew": "maxSkew", "lowerMinDomain
 
 def _remedy(room: Room, repairs: Sequence[Repair]) -> str:
     """What helps, as short as a table needs it."""
+    if room.ending:
+        return "waiting"
     if room.steps is not None:
         return count_of(room.evictions, "eviction")
     if not repairs:

@@ -12,8 +12,9 @@ from functools import cached_property
 
 from planner.disruption.movability import Movability
 from planner.explain.diagnose import ABOUT_ROOM, Explainer, explain
+from planner.explain.room.ending import waiting_sentence
 from planner.explain.room.rearrange import Room, room_for
-from planner.explain.situation.subject import subject_of
+from planner.explain.situation.subject import Subject, subject_of
 from planner.explain.situation.trial_state import trial_state
 from planner.scheduler.simulate import PodResult, SimulationRun, simulate
 from planner.words import NAMED, conjoined, count_of
@@ -144,18 +145,21 @@ class PendingTogether:
         """Pods that can't be evicted once they run could have been placed elsewhere at first."""
         explainer = self.explainer
         pods = [*self._placed, pod]
-        room = room_for(explainer.subject(pod), pods, explainer.options.limits)
+        subject = explainer.subject(pod)
+        room = room_for(subject, pods, explainer.options.limits)
         if room.counting is not None:
             return {}
         return {
-            "verdict": "undecided",
+            "verdict": "stuck" if room.ending else "undecided",
             "counting": None,
-            "rearranging": (_unknown(room),),
+            "rearranging": (_unknown(subject, room),),
             "proof": tuple(text for text in last.proof if text not in ABOUT_ROOM),
         }
 
 
-def _unknown(room: Room) -> str:
+def _unknown(subject: Subject, room: Room) -> str:
+    if room.ending:
+        return waiting_sentence(subject, room.ending)
     if room.steps is None:
         return f"Whether all of them fit in another way is not known: {room.limit}."
     if not room.evictions:

@@ -80,7 +80,7 @@ def _together(explainer: Explainer, pods: Sequence[int]) -> Diagnosis:
     room = room_for(first, waiting, explainer.options.limits)
     if room.steps is not None and not room.evictions:
         return _out_of_turn(explainer, pods, turn, room)
-    known = room if room.steps is not None else None
+    known = room if room.steps is not None or room.ending else None
     last = explain(turn.subject(first), explainer.options, turn.left[1:], known)
     found = _judged(explainer, pods, last, room, turn)
     if explainer.options.brief or not turn.placed:
@@ -143,6 +143,8 @@ def _judged(
             "counting": None,
             "remedy": count_of(room.evictions, "eviction"),
         }
+    elif room.ending:
+        changes |= {"verdict": room.verdict, "remedy": last.remedy}
     elif room.counting is not None:
         counting = last.counting or room.counting
         changes |= {
