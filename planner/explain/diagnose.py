@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from planner.cluster import Cluster
+from planner.cluster.missing_storage import missing_for
 from planner.cluster.owners import WorkloadRef
 from planner.disruption.movability import immovable
 from planner.explain.conflicts.classes import FEW_NODES, node_classes, nodes_table, united
@@ -29,6 +30,7 @@ from planner.explain.situation.subject import Subject, subject_of
 from planner.explain.wording.headline import cause, pigeonhole, short_cause, stuck
 from planner.explain.wording.hints import hints, misleading
 from planner.explain.wording.narrative import narrative
+from planner.explain.wording.not_in_input import unknown_storage, without_volumes
 from planner.explain.wording.waiting import out_of_queue, schedulable
 from planner.scheduler.cycle import Evaluation
 from planner.scheduler.preemption import event_message, preempt
@@ -70,6 +72,11 @@ def explain(
     rules = rules_of(subject)
     if len(evaluation.feasible):
         return schedulable(subject, evaluation, rules)
+    unknown = unknown_storage(subject, rules, evaluation.message())
+    if unknown is not None:
+        return unknown
+    if missing_for(subject.cluster.storage, subject.record):
+        rules = without_volumes(rules)
     return _Refused(subject, evaluation, rules, options, tuple(beside), room).diagnosis()
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.cluster import Cluster
+from planner.cluster.missing_storage import missing_for
 from planner.disruption.movability import Movability
 from planner.explain.competition import compete
 from planner.explain.conflicts.batches import conflicts_of, most_of
@@ -77,6 +78,10 @@ def _together(explainer: Explainer, pods: Sequence[int]) -> Diagnosis:
     turn = place_in_turn(first, waiting)
     if not turn.left:
         return _for_all(explainer, pods, explainer.alone(waiting[0]))
+    if missing_for(explainer.cluster.storage, explainer.cluster.pods[turn.left[0]]):
+        last = explain(turn.subject(first), explainer.options, turn.left[1:])
+        left = {"targets": _keys(explainer, pods), "without_node": len(turn.left)}
+        return last.model_copy(update=left)
     room = room_for(first, waiting, explainer.options.limits)
     if room.steps is not None and not room.evictions:
         return _out_of_turn(explainer, pods, turn, room)
