@@ -14,7 +14,7 @@ from planner.cluster.owners import WorkloadRef
 from planner.disruption.movability import immovable
 from planner.explain.conflicts.classes import FEW_NODES, node_classes, nodes_table, united
 from planner.explain.conflicts.confirm import is_minimal, shrunk
-from planner.explain.conflicts.conflict import minimal_conflicts
+from planner.explain.conflicts.conflict import lasting_conflict, minimal_conflicts
 from planner.explain.conflicts.derive import Derivation, derive
 from planner.explain.repairs import COSTS, MOST_BESIDE, Case, not_listed, repairs_for
 from planner.explain.repairs.preemption import Displacement, displacement_by
@@ -128,9 +128,9 @@ class _Refused:
         """Everything that is known about it."""
         subject = self.subject
         conflicts, complete = self._conflicts()
-        best = conflicts[0][0] if conflicts else ()
-        derivation = derive(subject, best)
         room = self.known or make_room(subject, self.rules, self.options.limits)
+        best = self._told(conflicts, room)
+        derivation = derive(subject, best)
         preemption = preempt(subject.scheduler, self.evaluation)
         displacement = displacement_by(subject, preemption)
         case = Case(subject, self.rules, self.options.costs, self.beside[:MOST_BESIDE])
@@ -167,7 +167,7 @@ class _Refused:
             nodes_table=nodes_table(subject, self.rules),
             message=self.evaluation.message(),
             event=event_message(self.evaluation, preemption),
-            proof=self._proof(conflicts, room),
+            proof=self._proof(conflicts, room, best),
             short=short_cause(derivation) if derivation.steps else "refused",
             not_listed=not_listed(case, impossible=room.counting is not None),
             remedy=_remedy(room, repairs),
@@ -182,6 +182,15 @@ class _Refused:
             other = shrunk(self.subject, self.rules)
             judged += [(other, True)] if other is not None else []
         return judged, found.complete
+
+    def _told(
+        self, conflicts: Sequence[tuple[tuple[Rule, ...], bool]], room: Room
+    ) -> tuple[Rule, ...]:
+        """The rules that the text is about: 'no eviction helps' has to follow from them."""
+        best = conflicts[0][0] if conflicts else ()
+        if room.counting is None or room.counting.kind != "static":
+            return best
+        return lasting_conflict(self.rules, best, self.subject.nodes.total)
 
     def _conflict(self, rules: tuple[Rule, ...], minimal: bool) -> Conflict:
         facts = []
@@ -290,10 +299,15 @@ class _Refused:
         )
 
     def _proof(
-        self, conflicts: Sequence[tuple[tuple[Rule, ...], bool]], room: Room
+        self,
+        conflicts: Sequence[tuple[tuple[Rule, ...], bool]],
+        room: Room,
+        told: tuple[Rule, ...],
     ) -> tuple[str, ...]:
         texts = []
-        if conflicts and conflicts[0][1]:
+        if conflicts and told != conflicts[0][0]:
+            texts.append("these rules refuse every node whatever is evicted")
+        elif conflicts and conflicts[0][1]:
             number = len(conflicts[0][0])
             texts.append(
                 "one rule alone is the conflict" if number == 1 else "the conflict is minimal"

@@ -25,9 +25,11 @@ from planner.explain.pending_together import PendingTogether, depends_on_others
 from planner.explain.room.moves import landing_nodes, rearranged
 from planner.explain.room.rearrange import Room, room_for
 from planner.explain.situation.trial_state import Turn, place_in_turn
+from planner.replay.steps import Step
+from planner.replay.verify import check_steps
 from planner.scheduler.profile import Profile
 from planner.words import NAMED, conjoined, count_of
-from planner_models.diagnosis import Diagnosis, Verdict
+from planner_models.diagnosis import Diagnosis, Rearrangement, Verdict
 
 _WORST: tuple[Verdict, ...] = ("impossible", "undecided", "stuck", "gated", "schedulable")
 
@@ -181,14 +183,51 @@ def _unknown(explainer: Explainer, last: Diagnosis, room: Room, turn: Turn) -> d
     free = all(movability.why(pod) is None for pod in turn.placed)
     if last.verdict == "impossible" and free:
         return {}
+    if last.rearrangement is not None:
+        return _for_the_first(explainer, last, last.rearrangement, room, turn)
     text = f"Whether evictions help all of them is not known: {room.limit}."
     return {
         "verdict": room.verdict,
         "counting": None,
         "rearranging": (text,),
         "rearrangement": None,
-        "repairs": tuple(r for r in last.repairs if r.kind != "movePods"),
     }
+
+
+def _for_the_first(
+    explainer: Explainer, last: Diagnosis, found: Rearrangement, room: Room, turn: Turn
+) -> dict[str, object]:
+    """Evictions for the first pod that is left over; if it is the only one, all run then.
+
+    Had those before it gone elsewhere, fewer evictions could do.
+    """
+    whole = Room(steps=_after_the_others(explainer, found, turn))
+    first, profile = explainer.subject(turn.left[0]), explainer.profile
+    if len(turn.left) == 1 and check_steps(explainer.cluster, whole.steps or (), profile).good:
+        document = rearranged(first, whole, {}, brief=explainer.options.brief)
+        return {"verdict": whole.verdict, "rearrangement": document}
+    text = (
+        "These evictions make room for the first of them; whether others help all of them is not "
+        f"known: {room.limit}."
+    )
+    return {
+        "verdict": room.verdict,
+        "rearrangement": found.model_copy(update={"fewest": False, "at_least": 0}),
+        "rearranging": (*last.rearranging, text),
+        "remedy": f"{count_of(found.evictions, 'eviction')} for one",
+    }
+
+
+def _after_the_others(explainer: Explainer, found: Rearrangement, turn: Turn) -> tuple[Step, ...]:
+    """Steps for the pod that is left over, behind the placements of those before it."""
+    cluster = explainer.cluster
+    theirs = [Step.place(pod, node) for pod, node in turn.placed.items()]
+    own = [
+        Step(step.action, cluster.pod_index[step.pod], cluster.node_index[step.node])
+        for step in found.steps
+        if step.pod is not None and step.action in ("evict", "place")
+    ]
+    return (*theirs, *own)
 
 
 def _for_all(explainer: Explainer, pods: Sequence[int], found: Diagnosis) -> Diagnosis:

@@ -287,7 +287,7 @@ def pods_judged(part: Diagnosis) -> str:
 
 def _note(part: Diagnosis) -> list[str]:
     found = part.rearrangement
-    if found is None:
+    if found is None or part.verdict != "stuck":
         told = [hint.text for hint in part.hints if hint.code == "moreRoomWouldNotHelp"]
         return [f"{part.workloads[0]}: {text}." for text in told]
     moves = conjoined([f"{m.pod.partition('/')[2]} on {m.from_}" for m in found.moves[:3]])
