@@ -30,7 +30,7 @@ from planner.cli.options import (
 )
 from planner.cli.output import show, write_page
 from planner.cli.progress import ProgressLine
-from planner.exit_codes import DONE, INTERRUPTED, NEGATIVE
+from planner.exit_codes import DONE, INTERRUPTED, NEGATIVE, UNDECIDED
 from planner.report.text.formats import PlanOutput
 
 if TYPE_CHECKING:
@@ -121,7 +121,8 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
     """Suggest evictions after which kube-scheduler itself repairs the spread.
 
     Nothing is changed: -o script writes a shell script that does it.
-    Exit code 3 if a rule stays broken, or the outcome depends on ties.
+    Exit code 3 if a rule stays broken, or the outcome depends on ties, 4 if nothing was found for
+    pending pods and nothing is proven.
 
     \b
     planner evict -f cluster.json
@@ -159,7 +160,13 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
 
 
 def exit_code(document: EvictionPlan) -> int:
-    """0: the goals are reached whatever ties kube-scheduler draws."""
+    """0: the goals are reached whatever ties kube-scheduler draws.
+
+    4: pods wait, and the search for evictions that help them ended without a proof.
+    """
     if document.stopped == "interrupted":
         return INTERRUPTED
-    return DONE if document.converges and not document.after.violations else NEGATIVE
+    if not document.converges or document.after.violations:
+        return NEGATIVE
+    found_nothing = not document.evictions and document.after.pending
+    return UNDECIDED if found_nothing and document.stopped is not None else DONE

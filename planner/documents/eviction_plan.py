@@ -183,11 +183,15 @@ def _landings(cluster: Cluster, before: IntArray, after: IntArray) -> Iterator[E
 
 
 def _fewest(found: Suggestion) -> bool:
-    """Proven for all choices of nodes, if the goals are rules and no limit cut the plan short."""
+    """Proven for all choices of nodes, if the goals are rules and no limit cut the plan short.
+
+    Where kube-scheduler first places waiting pods, other places for these might save evictions.
+    """
     planned = sum(step.evicts for step in found.outcome.waves.steps)
     limits = found.options.limits
     return (
         found.outcome.decision.status == "optimal"
+        and found.start is found.given
         and planned == found.evictions
         and "utilization" not in found.options.goals
         and limits.per_node is None

@@ -71,7 +71,7 @@ def _alternatives(
     yield Alternative(
         option="--rebalance",
         placed=len(outcome.changed.unplaced) - len(other.changed.unplaced),
-        moved=len(moves),
+        moved=len({step.pod for step in other.waves.steps if step.evicts}),
         excess=total(among(other.final.remaining, asked)),
         moves=moves,
     )

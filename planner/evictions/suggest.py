@@ -75,8 +75,8 @@ def tried_seeds(options: EvictOptions, cluster: Cluster, waves: Sequence[WavePla
     """What was asked for, or as many of the usual seeds as the work allows."""
     if options.seeds is not None:
         return options.seeds
-    evictions = sum(len(wave.evictions) for wave in waves)
-    work = max(1, evictions) * (len(cluster.nodes) + BESIDE_NODES)
+    landings = sum(len(wave.evictions) for wave in waves) + len(cluster.pending)
+    work = max(1, landings) * (len(cluster.nodes) + BESIDE_NODES)
     return max(1, min(USUAL_SEEDS, TRIAL_WORK // work))
 
 
@@ -95,6 +95,7 @@ class _Suggesting:
         self._protected = protected(self._start, options.protection)
 
     def run(self) -> Suggestion:
+        """Where one plan takes all the time there is, no others are made."""
         aim = aim_of(self._start, self._options.goals, self._nodes())
         outcome = self._within_limits(aim)
         seeds = tried_seeds(self._options, aim.real, departures(outcome.waves.waves))
@@ -105,14 +106,15 @@ class _Suggesting:
         tried = search.search(outcome.waves.waves, outcome.decision.steps)
         if not tried.converges:
             tried = search.in_other_orders(tried, self._other_orders(outcome))
-        for other in self._other_plans(aim, outcome) if not tried.converges else ():
+        more = not tried.converges and outcome.decision.stopped != "timeLimit"
+        for other in self._other_plans(aim, outcome) if more else ():
             found = search.search(other.waves.waves, other.decision.steps)
             if found.converges:
                 outcome, tried = other, found
                 break
         if "utilization" in self._options.goals:
             tried = self._evened(trials, tried)
-        replanned = None if tried.converges else self._replanned(trials)
+        replanned = self._replanned(trials) if more and not tried.converges else None
         return Suggestion(
             given=self._given,
             start=self._start,

@@ -5,6 +5,8 @@
    A plan that meets the bound is optimal; so is the weaker model's own state, if it has an order.
 3. Otherwise small problems are decided by looking at all sequences.
 4. In larger ones states without an order are cut off, and the next best is looked at, a few times.
+5. What is not proven is compared with what kube-scheduler does alone, and with few evictions for
+   each waiting pod: no plan is worse than these.
    What is left between plan and bound is said, and nothing is called optimal.
 """
 
@@ -14,11 +16,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from planner.disruption.budgets import allowances
 from planner.interrupts import interruptible
 from planner.scheduler.profile import Profile
 from planner.sequences.candidate import Candidate, cut_short, greedy, of_solution
 from planner.sequences.decision import Decision, objectives_from, objectives_of
 from planner.sequences.exhaustive import BestSequence, search
+from planner.sequences.few_evictions_each import few_evictions_each
 from planner.sequences.order import NoOrder, Order, find_order
 from planner.sequences.value import Value, bound_of, coherent, levels, value_of
 from planner.solver import route
@@ -89,6 +93,7 @@ class _Deciding:
             self.bound = self._sequence_bound(first)
         if not self._settled() and not self._look_at_all(first):
             self._go_on(first)
+            self._keep_simple_plans()
 
     def _solve(self, problem: Problem) -> Solution:
         """In full, without the states that were cut off."""
@@ -235,8 +240,6 @@ class _Deciding:
             self._try(last)
         if self.best is None:
             self._try_the_rules_alone()
-        if self.best is None or not self.unordered:
-            self._keep(greedy(self.problem, self.profile, self.counted))
 
     def _try_the_rules_alone(self) -> None:
         """A state that is found without regard to the wishes may have an order."""
@@ -247,6 +250,17 @@ class _Deciding:
             order = find_order(self.problem, found.counts, self.profile)
             if isinstance(order, Order):
                 self._keep(of_solution(found, order.steps))
+
+    def _keep_simple_plans(self) -> None:
+        """What kube-scheduler does alone, and few evictions for each pod that still waits."""
+        begun = {(), () if self.best is None else self.best.steps}
+        self._keep(greedy(self.problem, self.profile, self.counted))
+        if not self.problem.options.rebalance or self.stopped == "interrupted":
+            return
+        budgets = allowances(self.problem.cluster)
+        for start in sorted(begun, key=len):
+            for steps in few_evictions_each(self.problem, self.profile, budgets, start):
+                self._keep(greedy(self.problem, self.profile, self.counted, steps))
 
     # The end
 

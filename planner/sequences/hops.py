@@ -67,6 +67,7 @@ def other_orders(
     if not waiting or any(step.action in ("cordon", "uncordon") for step in steps):
         return
     moves = _moves(steps)
+    waiting = tuple(pod for pod in waiting if pod in moves)
     for circle in _circles(cluster, moves):
         others = [pod for pod in waiting if pod not in circle]
         if len(others) != len(waiting) - 1:

@@ -100,3 +100,15 @@ def test_names_are_pods_wave_by_wave() -> None:
     lines = to_text(written("rack-row-grid"), Output.NAME, evict_table).splitlines()
     assert len(lines) == 1
     assert lines[0].startswith("pod/store-64f7-")
+
+
+def test_pods_that_wait_are_named_where_nothing_is_evicted() -> None:
+    quiet = plan("zone-outage-before")
+    after = quiet.after.model_copy(update={"pending": 959})
+    open_ = quiet.model_copy(update={"after": after, "fewest": False})
+    assert evict_table.headline(open_) == (
+        "Nothing to evict: no rule is broken that --for spread repairs. "
+        "959 pods are pending, and no evictions were found for them."
+    )
+    proven = open_.model_copy(update={"fewest": True})
+    assert evict_table.headline(proven).endswith("no eviction lets them run.")

@@ -192,3 +192,12 @@ def test_wishes_that_are_not_proven_are_said_beside_what_is() -> None:
     wishful = document.model_copy(update={"objectives": (*document.objectives, balance)})
     assert proof(wishful).text.endswith("Not proven: imbalance 9990, at least 120.")
     assert "Not proven" not in proof(document).text
+
+
+def test_only_a_proof_makes_a_plan_all_that_is_possible() -> None:
+    document = written("shop-rebalance")
+    proven = table(document)
+    unproven = table(document.model_copy(update={"status": "feasible"}))
+    assert "4 of 6 are possible" in proven
+    assert "are possible" not in unproven
+    assert "this plan 4 of 6" in unproven

@@ -152,3 +152,13 @@ def test_hops_are_for_plans_that_choose_the_nodes() -> None:
     assert guess_waves(built, steps, limits) is not None
     options = SolveOptions(rebalance=True, hops=False)
     assert not any(step.temporary for step in plan_outcome(built, options, PROFILE).waves.steps)
+
+
+def test_a_pod_that_comes_back_to_its_node_is_left_to_the_given_order() -> None:
+    nodes = [node(name, cpu="2") for name in "abc"]
+    built = cluster(nodes, *(pods(name, app=name, cpu="2") for name in "abc"))
+    back = (Step.evict(2, 2), Step.place(2, 2))
+    circle = (Step.evict(0, 0), Step.evict(1, 1), Step.place(1, 0), Step.place(0, 1))
+    steps = (back[0], *circle, back[1])
+    (found,) = other_orders(built, steps, PROFILE, allowances(built))
+    assert waiting_pods(found)[0] == 1

@@ -15,6 +15,7 @@ from planner.report.html.view import Badge, Fact, Page, Row, Section, TableSecti
 from planner.report.html.words import many, words
 from planner.report.tables import plan_table
 from planner.report.tables.plan_checks import checks
+from planner.report.tables.plan_counts import plan_counts
 from planner.report.tables.plan_next import hints
 from planner.report.tables.plan_proof import proof
 from planner.report.text.blocks import Paragraph, plain_text
@@ -52,17 +53,18 @@ def solve_page(cluster: Cluster, plan: Plan, given: Given = NOTHING) -> Page:
 
 def headline(plan: Plan, uneven: int, left: int) -> str:
     """What to do and what it gives, in one sentence."""
-    moved = sum(placement.from_ is not None for placement in plan.placements)
-    placed = len(plan.placements) - moved
+    pods = plan_counts(plan)
     acts = []
-    if placed:
-        acts.append(f"place {many(placed, 'waiting pod')}")
-    if moved:
-        acts.append(f"move {many(moved, 'running pod')}")
+    if pods.placed:
+        acts.append(f"place {many(pods.placed, 'waiting pod')}")
+    if pods.moved:
+        acts.append(f"move {many(pods.moved, 'running pod')}")
+    if pods.returned:
+        acts.append(f"evict {many(pods.returned, 'pod')} that come back to the same node")
     if plan.displaced:
         acts.append(f"let {many(len(plan.displaced), 'pod')} of lower priority give way")
     text = " and ".join(acts) or "nothing to do"
-    if moved and len(plan.waves) > 1:
+    if pods.evicted and len(plan.waves) > 1:
         text += f" in {len(plan.waves)} waves"
     return f"{text[0].upper()}{text[1:]}{_outcome(plan, uneven, left, bool(acts))}."
 
@@ -87,14 +89,15 @@ def _outcome(plan: Plan, uneven: int, left: int, acts: bool) -> str:
 
 
 def _facts(cluster: Cluster, plan: Plan, uneven: int, left: int) -> Iterator[Fact]:
-    moved = sum(placement.from_ is not None for placement in plan.placements)
-    placed = len(plan.placements) - moved
-    if moved or plan.options.rebalance:
-        yield Fact(f"{moved:,}", f"of {len(cluster.running):,} running pods move")
-    if placed or plan.unplaced:
-        total = placed + len(plan.unplaced)
+    pods = plan_counts(plan)
+    if pods.moved or plan.options.rebalance:
+        yield Fact(f"{pods.moved:,}", f"of {len(cluster.running):,} running pods move")
+    if pods.returned:
+        yield Fact(f"{pods.returned:,}", "evicted, back on the same node")
+    if pods.placed or plan.unplaced:
+        total = pods.placed + len(plan.unplaced)
         tone: Tone = "bad" if plan.unplaced else "good"
-        yield Fact(f"{placed:,} of {total:,}", "waiting pods get a node", tone)
+        yield Fact(f"{pods.placed:,} of {total:,}", "waiting pods get a node", tone)
     if plan.waves:
         yield Fact(str(len(plan.waves)), "wave" if len(plan.waves) == 1 else "waves, one by one")
     if plan.broken:

@@ -59,7 +59,7 @@ def headline(document: EvictionPlan) -> str:
     if not document.evictions:
         if document.after.excess:
             return "Nothing that may be evicted would help."
-        return "Nothing to evict: there is nothing to repair."
+        return f"Nothing to evict: {_nothing(document)}."
     pods = count_of(len(document.evictions), "pod")
     if document.part is not None:
         part = document.part
@@ -73,6 +73,17 @@ def _then(document: EvictionPlan) -> str:
     if document.options.goals != ("spread",) or after > before:
         return "places it anew" if len(document.evictions) == 1 else "places them anew"
     return "repairs part of the spread" if after else "repairs the spread"
+
+
+def _nothing(document: EvictionPlan) -> str:
+    """Why nothing is evicted; pods that wait are named, for they are no broken rule."""
+    waiting = document.after.pending
+    if not waiting:
+        return "there is nothing to repair"
+    goals = name_some([*document.options.goals, *document.options.nodes])
+    proven = "no eviction lets them run" if document.fewest else "no evictions were found for them"
+    pods = count_of(waiting, "pod is", "pods are")
+    return f"no rule is broken that --for {goals} repairs. {pods} pending, and {proven}"
 
 
 def only_drains(document: EvictionPlan) -> bool:

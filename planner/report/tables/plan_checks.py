@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from planner.report.tables.plan_counts import plan_counts
 from planner.report.text.blocks import Block, Paragraph
 from planner.words import NAMED, conjoined, short_key
 from planner_models.plan import Plan
@@ -26,16 +27,12 @@ def checks(document: Plan) -> Iterator[Block]:
         yield Paragraph(f"kube-scheduler alone: {alone}", "dim")
 
 
-def _moves(document: Plan) -> bool:
-    return any(placement.from_ is not None for placement in document.placements)
-
-
 def _checked(document: Plan) -> str:
     seen = document.verification
     relaxed = "the filters that are not relaxed"
     filters = relaxed if document.options.relax else "kube-scheduler's filters"
     parts = [f"every step passes {filters} at its moment"]
-    if _moves(document) and seen.capacity:
+    if plan_counts(document).evicted and seen.capacity:
         parts.append(f"capacity {'and budgets hold' if seen.budgets else 'holds'} throughout")
     if seen.steady:
         parts.append("afterwards no domain is above min + maxSkew (steady)")
@@ -77,14 +74,21 @@ def _greedy(document: Plan) -> str:
     if alone.pending:
         text = f"places {alone.placed} of {alone.pending}"
         if placed > alone.placed:
-            how = "with broken rules" if document.options.relax else "are possible"
-            text += f"; {placed} of {alone.pending} {how}"
+            text += f"; {_reached(document, placed)}"
         text += f", {alone.displaced} others give way" if alone.displaced else ""
         over = f"; over the limit {before} -> {alone.excess}" if before or alone.excess else ""
         return f"{text}{over}."
-    if _moves(document):
+    if plan_counts(document).evicted:
         return f"moves nothing, ever; {before} stay over the limit.{_replayed(document)}"
     return ""
+
+
+def _reached(document: Plan, placed: int) -> str:
+    """What the plan places: all that is possible only where that is proven."""
+    some = f"{placed} of {document.greedy.pending}"
+    if document.options.relax:
+        return f"{some} with broken rules"
+    return f"{some} are possible" if document.status == "optimal" else f"this plan {some}"
 
 
 def _replayed(document: Plan) -> str:

@@ -53,6 +53,11 @@ def _tried(document: Plan, other: Alternative) -> str:
         effect = f"places {count_of(other.placed, 'more pod')}"
     if not other.moved:
         return f"{other.option} {effect}."
+    returned = other.moved - len(other.moves)
+    if returned:
+        evictions = count_of(other.moved, "eviction")
+        back = "one comes" if returned == 1 else f"{returned} come"
+        return f"{other.option} {effect} with {evictions} ({back} back to the same node)."
     named = ""
     if len(other.moves) == 1:
         move = other.moves[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from planner.report.tables.plan_counts import PlanCounts, plan_counts
 from planner.report.text.blocks import Paragraph
 from planner.words import count_of
 from planner_models.plan import Objective, Plan
@@ -39,16 +40,15 @@ def _with_paper(text: str, document: Plan) -> str:
 
 def _optimal(document: Plan) -> str:
     moves = next((each for each in document.objectives if each.name == "moves"), None)
-    moved = sum(placement.from_ is not None for placement in document.placements)
+    pods = plan_counts(document)
     if document.options.relax:
-        placed = len(document.placements) - moved
         if not document.broken and document.unplaced:
             return "breaking spread and inter-pod rules would place no more."
         if not document.broken:
             return "everything fits without breaking a rule."
-        return f"no plan that places {_these(placed)} breaks less."
+        return f"no plan that places {_these(pods.placed)} breaks less."
     if document.options.rebalance and moves is not None:
-        return _optimal_moves(document, moves, moved)
+        return _optimal_moves(document, moves, pods)
     if document.unplaced:
         stay = "" if document.options.preempt else " while running pods stay"
         return f"no choice of nodes places more{stay}."
@@ -65,8 +65,8 @@ def _open_wishes(document: Plan) -> str:
     return f" Not proven: {'; '.join(unproven)}." if unproven else ""
 
 
-def _optimal_moves(document: Plan, moves: Objective, moved: int) -> str:
-    if not moved:
+def _optimal_moves(document: Plan, moves: Objective, pods: PlanCounts) -> str:
+    if not pods.evicted:
         if document.unplaced or document.violations:
             return "no sequence of moves gets further."
         return (
@@ -74,7 +74,8 @@ def _optimal_moves(document: Plan, moves: Objective, moved: int) -> str:
             if document.placements
             else ("nothing needs to move.")
         )
-    few = f"{count_of(moved, 'move')}, and fewer can't do (lower bound {moves.bound})."
+    what = "eviction" if pods.returned else "move"
+    few = f"{count_of(pods.evicted, what)}, and fewer can't do (lower bound {moves.bound})."
     return f"no sequence of moves gets further; {few}" if document.unplaced else few
 
 

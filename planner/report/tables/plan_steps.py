@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from planner.report.tables.plan_counts import plan_counts
 from planner.report.text.blocks import Block, Listing, Paragraph, Style
 from planner.words import NAMED, conjoined, count_of
 from planner_models.plan import Placement, Plan, Step, Unplaced, Wave
@@ -52,9 +53,8 @@ class Steps:
 
     def parts(self) -> list[list[Block]]:
         """What is to do, then what stays unplaced; one list if nothing moves."""
-        moved = any(placement.from_ is not None for placement in self._plan.placements)
         unplaced = list(self._unplaced())
-        if moved or self._plan.displaced:
+        if plan_counts(self._plan).evicted or self._plan.displaced:
             return [list(self._waves()), [_listing(unplaced)] if unplaced else []]
         every = self._plan.placements
         shown = every if self._wide else every[:ROWS]

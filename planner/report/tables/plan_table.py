@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from planner.report.tables.plan_checks import checks
+from planner.report.tables.plan_counts import plan_counts
 from planner.report.tables.plan_next import hints
 from planner.report.tables.plan_proof import proof
 from planner.report.tables.plan_steps import ROWS, Steps, more
@@ -42,9 +43,10 @@ def names(document: Plan) -> Iterable[str]:
 
 def headline(document: Plan) -> str:
     """`Plan: 0 to place, 12 to move, 0 can't be placed. Over the limit: 27 -> 0.`"""
-    moved = sum(placement.from_ is not None for placement in document.placements)
-    placed = len(document.placements) - moved
-    counts = [f"{placed} to place", f"{moved} to move"]
+    pods = plan_counts(document)
+    counts = [f"{pods.placed} to place", f"{pods.moved} to move"]
+    if pods.returned:
+        counts.append(f"{pods.returned} to evict and bring back")
     if document.displaced:
         counts.append(f"{len(document.displaced)} to give way")
     counts.append(f"{len(document.unplaced)} can't be placed")

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import NO_DOMAIN, IntArray
 from planner.solver.model.cp_sat import cp_model
 from planner.solver.model.linear import Linear
@@ -156,7 +157,7 @@ class Model:
         cells = Cells(
             nodes,
             np.array(y, np.int64),
-            self._arrivals(nodes, y, now, upper),
+            self._arrivals(nodes, y, now, upper, landing),
             now[nodes],
             upper[nodes],
         )
@@ -178,27 +179,29 @@ class Model:
         room: IntArray = np.maximum((free // requests[asked]).min(axis=1), 0)
         return room
 
-    def _arrivals(self, nodes: IntArray, y: list[int], now: IntArray, upper: IntArray) -> IntArray:
+    def _arrivals(
+        self, nodes: IntArray, y: list[int], now: IntArray, upper: IntArray, landing: BoolArray
+    ) -> IntArray:
+        """Pods that land on each node: at least those that it gains.
+
+        Judged at the moment, pods may land beyond that, while others of the group leave the same
+        node: all who are there in the end may have landed.
+        """
+        moment = self.problem.options.judged == "moment"
         arrivals = []
         for node, variable in zip(nodes.tolist(), y, strict=True):
             here, top = int(now[node]), int(upper[node])
             if here == 0:
                 arrivals.append(variable)
-            elif top == here:
+            elif not landing[node] or (top == here and not moment):
                 arrivals.append(NONE)
             else:
-                arrived = self.integer(0, top - here)
+                arrived = self.integer(0, top if moment else top - here)
                 self.at_least(Linear([arrived, variable], [1, -1]), -here)
-                if self.problem.options.judged == "moment":
-                    self._exactly(arrived, variable, here)
+                if moment:
+                    self.at_most(Linear([arrived, variable], [1, -1]))
                 arrivals.append(arrived)
         return np.array(arrivals, np.int64)
-
-    def _exactly(self, arrived: int, variable: int, here: int) -> None:
-        """No more arrivals than there are: needed where arrivals are good for something."""
-        more = self.literal()
-        self.at_most(Linear([arrived, variable], [1, -1]), -here, (more,))
-        self.at_most(Linear([arrived], [1]), 0, (-more - 1,))
 
     # Sums over domains
 

@@ -3,6 +3,7 @@
 For any weights of the resources, the weighted requests of what is placed are at most the weighted
 room of all nodes. So, with the lightest pods first, no more fit than these sums allow; the least
 over several weights holds. Sizes are rounded down and room is rounded up where numbers are scaled.
+Nor do more pods of a group fit than whole ones on each node.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def capped(problem: Problem, bounds: Mapping[str, int]) -> dict[str, int]:
 def ceiling(stock: Stock, placed: tuple[int, ...], rank: int) -> int:
     """An upper bound for one priority, given how many pods of those above it are placed."""
     mine = np.flatnonzero(stock.rank == rank)
-    best = int(stock.total[mine].sum())
+    best = int(np.minimum(stock.total, _alone(stock))[mine].sum())
     size, room = _scaled(stock, rank)
     for weights in mixtures(size.shape[1]):
         weighed, left = size @ weights, int(room @ weights)
@@ -66,6 +67,18 @@ def ceiling(stock: Stock, placed: tuple[int, ...], rank: int) -> int:
         left -= int((weighed[below] * stock.least[below]).sum())
         best = min(best, _most(stock, weighed, mine, left))
     return best
+
+
+def _alone(stock: Stock) -> IntArray:
+    """How many pods of each group fit if it has all nodes for itself: no node takes half a pod."""
+    found = np.zeros(len(stock.groups), np.int64)
+    for group, (size, total) in enumerate(zip(stock.size, stock.total.tolist(), strict=True)):
+        asked = np.flatnonzero(size)
+        fits = np.full(len(stock.room), total, np.int64)
+        if len(asked):
+            fits = np.clip((stock.room[:, asked] // size[asked]).min(axis=1), 0, total)
+        found[group] = np.where(stock.landing[group], fits, stock.now[group]).sum()
+    return found
 
 
 def _scaled(stock: Stock, rank: int) -> tuple[IntArray, IntArray]:

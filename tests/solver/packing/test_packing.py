@@ -88,6 +88,11 @@ def test_sums_over_all_nodes_bound_what_any_packing_places(given_: Stock) -> Non
         assert placed <= ceiling(given_, top, rank)
 
 
+def test_no_node_takes_half_a_pod() -> None:
+    nine = stock([[4, 1]], [[30, 99]] * 9, [70], [0])
+    assert ceiling(nine, (), 0) == 9 * 7
+
+
 @given(stocks())
 def test_one_pod_is_said_to_stay_out_only_if_it_does(given_: Stock) -> None:
     last = len(given_.priorities) - 1
