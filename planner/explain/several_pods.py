@@ -88,7 +88,11 @@ def _together(explainer: Explainer, pods: Sequence[int]) -> Diagnosis:
     if room.steps is not None and not room.evictions:
         return _out_of_turn(explainer, pods, turn, room)
     known = room if room.steps is not None or room.ending else None
-    last = explain(turn.subject(first), explainer.options, turn.left[1:], known)
+    subject = turn.subject(first)
+    last = explain(subject, explainer.options, turn.left[1:], known)
+    if room.counting is not None and last.verdict == "stuck":
+        # Evictions for one more pod are no news about all of them.
+        last = explain(subject, explainer.options, turn.left[1:], room)
     found = _judged(explainer, pods, last, room, turn)
     if explainer.options.brief or not turn.placed:
         return found

@@ -90,3 +90,16 @@ def test_a_gated_pod_is_left_aside() -> None:
     found = explained(cluster, "ml")
     assert found.verdict == "gated"
     assert found.headline == "schedulingGates keep ml-00000 out of the queue: quota"
+
+
+def test_evictions_for_one_pod_more_are_not_told_where_not_all_can_run() -> None:
+    cluster = cluster_of(
+        *nodes({"a": ["n1", "n2"]}),
+        *workload("batch", ["n1", "n1"], spec=requests("1")),
+        *workload("web", pending=3, spec=requests("3")),
+    )
+    found = explained(cluster, "web")
+    assert found.verdict == "impossible"
+    assert "can't run: every node is short of CPU" in found.headline
+    assert found.rearrangement is None
+    assert all(repair.kind != "movePods" for repair in found.repairs)
