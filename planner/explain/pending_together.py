@@ -55,6 +55,19 @@ class PendingTogether:
             return alone
         return self._left_over(pods, left) if left else self.after_others(pods, alone)
 
+    def with_those_before(self, pods: Sequence[int], alone: Diagnosis) -> Diagnosis:
+        """Pods that nodes take now, and whether other pending pods leave them these nodes."""
+        others = set(self.explainer.cluster.pending.tolist()) - set(pods)
+        left = self.left_of(pods) if others else []
+        if not left:
+            return alone
+        which = "it has" if len(pods) == 1 else f"{len(left)} of these {len(pods)} pods have"
+        text = (
+            f"But beside the other pending pods, in the order of the queue, {which} no node: "
+            "planner explain --all-pending says why."
+        )
+        return alone.model_copy(update={"narrative": (*alone.narrative, text)})
+
     def after_others(self, pods: Sequence[int], alone: Diagnosis) -> Diagnosis:
         """Schedulable, if each of these pods that no node takes now has its turn after others."""
         if alone.verdict in ("schedulable", "gated") or not all(p in self._placed for p in pods):

@@ -65,10 +65,12 @@ def explain_workloads(
 
 def _in_queue(explainer: Explainer, pods: Sequence[int]) -> Diagnosis:
     """Replicas of one workload, which may have to wait for other pods that are pending."""
-    alone = _together(explainer, pods)
+    alone, queue = _together(explainer, pods), PendingTogether(explainer)
+    if alone.verdict == "schedulable":
+        return queue.with_those_before(pods, alone)
     if not any(depends_on_others(explainer.cluster.pods[pod]) for pod in pods):
         return alone
-    return PendingTogether(explainer).after_others(pods, alone)
+    return queue.after_others(pods, alone)
 
 
 def _together(explainer: Explainer, pods: Sequence[int]) -> Diagnosis:

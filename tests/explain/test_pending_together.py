@@ -119,3 +119,16 @@ def test_replicas_that_lose_their_places_to_a_higher_priority_are_counted() -> N
     found = all_pending(cluster)
     assert first_line(found) == "3 pending pods of 2 workloads: 2 schedulable, 1 impossible"
     assert "1 of 2 pods of deploy/web" in part(found, "deploy/web").headline
+
+
+def test_a_pod_that_a_node_takes_now_is_told_that_others_come_first() -> None:
+    first = {**requests("3"), "priority": 100}
+    cluster = cluster_of(
+        node("n1"),
+        *workload("web", pending=1, spec=requests("2")),
+        *workload("first", pending=1, spec=first),
+    )
+    found = one(cluster, "web")
+    assert found.verdict == "schedulable"
+    assert "it has no node: planner explain --all-pending" in found.narrative[-1]
+    assert "--all-pending" not in " ".join(one(cluster, "first").narrative)
