@@ -195,6 +195,8 @@ class Diagnosis(Document):
     targets: tuple[str, ...]
     workloads: tuple[str, ...] = ()
     verdict: Verdict
+    without_node: int | None = None
+    """How many of several targets the verdict is about: the others find a node."""
     on_paper_only: bool = False
     headline: str
     where: tuple[str, ...] = ()

@@ -6,18 +6,19 @@ nobody asked kubectl for them, so that no verdict about such a pod is worth much
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 import numpy as np
 
 from planner.cluster.snapshot import PENDING
+from planner.cluster.storage import Storage
 from planner.cluster.topology import IntArray
 from planner.sources.inventory import Inventory, counted, name_some
 from planner_models.notice import Notice
 from planner_models.pod import Pod
 from planner_models.volume import PersistentVolumeClaim, Volume
 
-_KINDS = {"pvc": "PersistentVolumeClaim", "pv": "PersistentVolume", "sc": "StorageClass"}
+KINDS = {"pvc": "PersistentVolumeClaim", "pv": "PersistentVolume", "sc": "StorageClass"}
 """By the name that kubectl has for them."""
 
 DEFAULT = "the default StorageClass"
@@ -27,11 +28,12 @@ def missing_storage(
     inventory: Inventory, pods: Sequence[Pod], node_of: IntArray
 ) -> Iterator[Notice]:
     """A notice for each kind of which something is missing, with the command that gets it."""
-    lookup = _Lookup(inventory)
+    claims = {claim.key: claim for claim in inventory.claims}
+    volumes = {volume.name for volume in inventory.persistent_volumes}
+    lookup = _Lookup(claims, volumes, {each.name for each in inventory.storage_classes})
     for pod in (pods[i] for i in np.flatnonzero(node_of == PENDING).tolist()):
-        for volume in pod.volumes:
-            lookup.look_for(pod, volume)
-    for short, kind in _KINDS.items():
+        lookup.look_for_all(pod)
+    for short, kind in KINDS.items():
         absent = lookup.absent[short]
         if absent:
             verb = "is" if len(absent) == 1 else "are"
@@ -46,12 +48,28 @@ def missing_storage(
             )
 
 
+def missing_for(storage: Storage, pod: Pod) -> Mapping[str, set[str]]:
+    """What one pod needs and the input does not have, by kubectl's name of the kind."""
+    lookup = _Lookup(storage.claims, storage.volumes.keys(), storage.classes.keys())
+    lookup.look_for_all(pod)
+    return {short: absent for short, absent in lookup.absent.items() if absent}
+
+
 class _Lookup:
-    def __init__(self, inventory: Inventory) -> None:
-        self._claims = {claim.key: claim for claim in inventory.claims}
-        self._volumes = {volume.name for volume in inventory.persistent_volumes}
-        self._classes = {each.name for each in inventory.storage_classes}
-        self.absent: dict[str, set[str]] = {short: set() for short in _KINDS}
+    def __init__(
+        self,
+        claims: Mapping[str, PersistentVolumeClaim],
+        volumes: Set[str],
+        classes: Set[str],
+    ) -> None:
+        self._claims = claims
+        self._volumes = volumes
+        self._classes = classes
+        self.absent: dict[str, set[str]] = {short: set() for short in KINDS}
+
+    def look_for_all(self, pod: Pod) -> None:
+        for volume in pod.volumes:
+            self.look_for(pod, volume)
 
     def look_for(self, pod: Pod, volume: Volume) -> None:
         """A generic ephemeral volume makes its claim itself, once the pod is there."""

@@ -14,6 +14,7 @@ from planner.explain.conflicts.facts import Demands
 from planner.explain.diagnose import Explainer
 from planner.explain.repairs import Case, repairs_for
 from planner.explain.repairs.commands import scale_command
+from planner.explain.room.ending import waiting_sentence
 from planner.explain.room.moves import landing_nodes, rearranged
 from planner.explain.room.rearrange import Room
 from planner.explain.rules import rules_of
@@ -42,7 +43,7 @@ def compete(explainer: Explainer, pods: Sequence[int], turn: Turn, room: Room) -
     left = turn.subject(first)
     rules = rules_of(left)
     capacity = next(iter(of_type(rules, CapacityRule)), None)
-    counting = _argument(explainer, pods, capacity) or room.counting
+    counting = None if room.ending else _argument(explainer, pods, capacity) or room.counting
     room = replace(room, counting=counting)
     best, bound = most_of(first, demands)
     fitting = _fitting(explainer, demands, best, bound)
@@ -51,7 +52,6 @@ def compete(explainer: Explainer, pods: Sequence[int], turn: Turn, room: Room) -
     needed = [f.workload for f in found.sets[0][0] if f.workload] if found else list(demands)
     names = conjoined([ref.name for ref in needed])
     rules_text = f"{names} need {count_of(len(pods), 'place')}, and {known}"
-    limit = f"Whether evictions help is not known: {room.limit}." if room.limit else ""
     return Diagnosis(
         targets=tuple(explainer.cluster.pods[pod].key for pod in pods),
         workloads=tuple(ref.short for ref in demands),
@@ -59,7 +59,7 @@ def compete(explainer: Explainer, pods: Sequence[int], turn: Turn, room: Room) -
         headline=rules_text,
         where=(_where(demands, capacity, left),),
         narrative=(_narrative(explainer, demands, capacity, counting, fitting),),
-        rearranging=(limit,) if limit and room.verdict == "undecided" else (),
+        rearranging=_rearranging(first, room),
         counting=counting,
         rearrangement=rearranged(first, room, landing_nodes(first, room.steps or ())),
         conflicts=found.documents() if found else (),
@@ -69,8 +69,16 @@ def compete(explainer: Explainer, pods: Sequence[int], turn: Turn, room: Room) -
         message=left.scheduler.evaluate(left.pod).message(),
         proof=(found.proof,) if found else (),
         short=rules_text,
-        remedy="scale",
+        remedy="waiting" if room.ending else "scale",
     )
+
+
+def _rearranging(first: Subject, room: Room) -> tuple[str, ...]:
+    if room.ending:
+        return (waiting_sentence(first, room.ending),)
+    if room.limit and room.verdict == "undecided":
+        return (f"Whether evictions help is not known: {room.limit}.",)
+    return ()
 
 
 def _fits(explainer: Explainer, pods: Sequence[int]) -> bool:

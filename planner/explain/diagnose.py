@@ -9,14 +9,16 @@ from functools import cached_property
 import numpy as np
 
 from planner.cluster import Cluster
+from planner.cluster.missing_storage import missing_for
 from planner.cluster.owners import WorkloadRef
 from planner.disruption.movability import immovable
 from planner.explain.conflicts.classes import FEW_NODES, node_classes, nodes_table, united
 from planner.explain.conflicts.confirm import is_minimal, shrunk
-from planner.explain.conflicts.conflict import minimal_conflicts
+from planner.explain.conflicts.conflict import lasting_conflict, minimal_conflicts
 from planner.explain.conflicts.derive import Derivation, derive
 from planner.explain.repairs import COSTS, MOST_BESIDE, Case, not_listed, repairs_for
 from planner.explain.repairs.preemption import Displacement, displacement_by
+from planner.explain.room.ending import named, waiting_sentence
 from planner.explain.room.grid import grid
 from planner.explain.room.moves import landing_nodes, rearranged
 from planner.explain.room.rearrange import Limits, Room, make_room
@@ -28,6 +30,7 @@ from planner.explain.situation.subject import Subject, subject_of
 from planner.explain.wording.headline import cause, pigeonhole, short_cause, stuck
 from planner.explain.wording.hints import hints, misleading
 from planner.explain.wording.narrative import narrative
+from planner.explain.wording.not_in_input import unknown_storage, without_volumes
 from planner.explain.wording.waiting import out_of_queue, schedulable
 from planner.scheduler.cycle import Evaluation
 from planner.scheduler.preemption import event_message, preempt
@@ -69,6 +72,11 @@ def explain(
     rules = rules_of(subject)
     if len(evaluation.feasible):
         return schedulable(subject, evaluation, rules)
+    unknown = unknown_storage(subject, rules, evaluation.message())
+    if unknown is not None:
+        return unknown
+    if missing_for(subject.cluster.storage, subject.record):
+        rules = without_volumes(rules)
     return _Refused(subject, evaluation, rules, options, tuple(beside), room).diagnosis()
 
 
@@ -120,9 +128,9 @@ class _Refused:
         """Everything that is known about it."""
         subject = self.subject
         conflicts, complete = self._conflicts()
-        best = conflicts[0][0] if conflicts else ()
-        derivation = derive(subject, best)
         room = self.known or make_room(subject, self.rules, self.options.limits)
+        best = self._told(conflicts, room)
+        derivation = derive(subject, best)
         preemption = preempt(subject.scheduler, self.evaluation)
         displacement = displacement_by(subject, preemption)
         case = Case(subject, self.rules, self.options.costs, self.beside[:MOST_BESIDE])
@@ -159,7 +167,7 @@ class _Refused:
             nodes_table=nodes_table(subject, self.rules),
             message=self.evaluation.message(),
             event=event_message(self.evaluation, preemption),
-            proof=self._proof(conflicts, room),
+            proof=self._proof(conflicts, room, best),
             short=short_cause(derivation) if derivation.steps else "refused",
             not_listed=not_listed(case, impossible=room.counting is not None),
             remedy=_remedy(room, repairs),
@@ -175,6 +183,15 @@ class _Refused:
             judged += [(other, True)] if other is not None else []
         return judged, found.complete
 
+    def _told(
+        self, conflicts: Sequence[tuple[tuple[Rule, ...], bool]], room: Room
+    ) -> tuple[Rule, ...]:
+        """The rules that the text is about: 'no eviction helps' has to follow from them."""
+        best = conflicts[0][0] if conflicts else ()
+        if room.counting is None or room.counting.kind != "static":
+            return best
+        return lasting_conflict(self.rules, best, self.subject.nodes.total)
+
     def _conflict(self, rules: tuple[Rule, ...], minimal: bool) -> Conflict:
         facts = []
         for step in derive(self.subject, rules).steps:
@@ -187,6 +204,8 @@ class _Refused:
             return f"no node takes {self.subject.headline}"
         if room.counting is not None and room.counting.kind == "pigeonhole":
             return pigeonhole(self.subject, room.counting)
+        if room.ending:
+            return f"{self.subject.headline} waits for {named(self.subject, room.ending)} to end"
         if room.steps is not None:
             return stuck(derivation, room.evictions)
         text = cause(derivation)
@@ -223,6 +242,8 @@ class _Refused:
     def _rearranging(
         self, room: Room, best: Sequence[Rule], landing: Mapping[int, Sequence[int]]
     ) -> tuple[str, ...]:
+        if room.ending:
+            return (waiting_sentence(self.subject, room.ending),)
         if room.counting is not None:
             return (self._in_all(best) * (room.counting.kind == "search") + room.counting.text,)
         if room.steps is None:
@@ -278,10 +299,15 @@ class _Refused:
         )
 
     def _proof(
-        self, conflicts: Sequence[tuple[tuple[Rule, ...], bool]], room: Room
+        self,
+        conflicts: Sequence[tuple[tuple[Rule, ...], bool]],
+        room: Room,
+        told: tuple[Rule, ...],
     ) -> tuple[str, ...]:
         texts = []
-        if conflicts and conflicts[0][1]:
+        if conflicts and told != conflicts[0][0]:
+            texts.append("these rules refuse every node whatever is evicted")
+        elif conflicts and conflicts[0][1]:
             number = len(conflicts[0][0])
             texts.append(
                 "one rule alone is the conflict" if number == 1 else "the conflict is minimal"
@@ -304,6 +330,8 @@ _NUMBERS: Mapping[RepairKind, str] = {"raiseMaxSkew": "maxSkew", "lowerMinDomain
 
 def _remedy(room: Room, repairs: Sequence[Repair]) -> str:
     """What helps, as short as a table needs it."""
+    if room.ending:
+        return "waiting"
     if room.steps is not None:
         return count_of(room.evictions, "eviction")
     if not repairs:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.cluster import Cluster
+from planner.cluster.missing_storage import missing_for
 from planner.disruption.movability import Movability
 from planner.explain.competition import compete
 from planner.explain.conflicts.batches import conflicts_of, most_of
@@ -20,12 +21,15 @@ from planner.explain.diagnose import (
     ExplainOptions,
     explain,
 )
+from planner.explain.pending_together import PendingTogether, depends_on_others
 from planner.explain.room.moves import landing_nodes, rearranged
 from planner.explain.room.rearrange import Room, room_for
 from planner.explain.situation.trial_state import Turn, place_in_turn
+from planner.replay.steps import Step
+from planner.replay.verify import check_steps
 from planner.scheduler.profile import Profile
 from planner.words import NAMED, conjoined, count_of
-from planner_models.diagnosis import Diagnosis, Verdict
+from planner_models.diagnosis import Diagnosis, Rearrangement, Verdict
 
 _WORST: tuple[Verdict, ...] = ("impossible", "undecided", "stuck", "gated", "schedulable")
 
@@ -39,12 +43,10 @@ def explain_pods(
         return Diagnosis(
             targets=(), verdict="schedulable", headline="there is no pending pod to explain"
         )
-    if len(pods) == 1:
-        return explainer.alone(pods[0])
     workloads = explainer.by_workload(pods)
-    if len(workloads) == 1:
-        return _together(explainer, pods)
-    parts = [_together(explainer, each) for each in workloads.values()]
+    parts = [_in_queue(explainer, each) for each in workloads.values()]
+    if len(parts) == 1:
+        return parts[0]
     if all(part.verdict == "schedulable" for part in parts):
         return _competing(explainer, pods, parts)
     return _summed_up(explainer, pods, parts)
@@ -53,10 +55,22 @@ def explain_pods(
 def explain_workloads(
     cluster: Cluster, pods: Sequence[int], profile: Profile, options: ExplainOptions
 ) -> Diagnosis:
-    """A part for each workload, each judged without the pods of the others."""
+    """A part for each workload, beside everything else that is pending."""
     explainer = Explainer(cluster, profile, options)
-    workloads = explainer.by_workload(pods)
-    return _summed_up(explainer, pods, [_together(explainer, each) for each in workloads.values()])
+    queue = PendingTogether(explainer)
+    workloads = explainer.by_workload(pods).values()
+    parts = [queue.judged(each, _together(explainer, each)) for each in workloads]
+    return _summed_up(explainer, pods, parts)
+
+
+def _in_queue(explainer: Explainer, pods: Sequence[int]) -> Diagnosis:
+    """Replicas of one workload, which may have to wait for other pods that are pending."""
+    alone, queue = _together(explainer, pods), PendingTogether(explainer)
+    if alone.verdict == "schedulable":
+        return queue.with_those_before(pods, alone)
+    if not any(depends_on_others(explainer.cluster.pods[pod]) for pod in pods):
+        return alone
+    return queue.after_others(pods, alone)
 
 
 def _together(explainer: Explainer, pods: Sequence[int]) -> Diagnosis:
@@ -68,11 +82,19 @@ def _together(explainer: Explainer, pods: Sequence[int]) -> Diagnosis:
     turn = place_in_turn(first, waiting)
     if not turn.left:
         return _for_all(explainer, pods, explainer.alone(waiting[0]))
+    if missing_for(explainer.cluster.storage, explainer.cluster.pods[turn.left[0]]):
+        last = explain(turn.subject(first), explainer.options, turn.left[1:])
+        left = {"targets": _keys(explainer, pods), "without_node": len(turn.left)}
+        return last.model_copy(update=left)
     room = room_for(first, waiting, explainer.options.limits)
     if room.steps is not None and not room.evictions:
         return _out_of_turn(explainer, pods, turn, room)
-    known = room if room.steps is not None else None
-    last = explain(turn.subject(first), explainer.options, turn.left[1:], known)
+    known = room if room.steps is not None or room.ending else None
+    subject = turn.subject(first)
+    last = explain(subject, explainer.options, turn.left[1:], known)
+    if room.counting is not None and last.verdict == "stuck":
+        # Evictions for one more pod are no news about all of them.
+        last = explain(subject, explainer.options, turn.left[1:], room)
     found = _judged(explainer, pods, last, room, turn)
     if explainer.options.brief or not turn.placed:
         return found
@@ -116,15 +138,12 @@ def _judged(
 ) -> Diagnosis:
     """What the pod that is left over says, with the verdict about all of them."""
     number, who = len(pods), explainer.workload(pods[0]).name
-    changes: dict[str, object] = {"targets": _keys(explainer, pods)}
-    fitting = len(turn.placed)
-    if len(turn.left) > 1:
+    left = len(turn.left)
+    changes: dict[str, object] = {"targets": _keys(explainer, pods), "without_node": left}
+    if left > 1:
         name = explainer.cluster.pods[turn.left[0]].name
-        judged = f"Judged for {name}, the first of {len(turn.left)} pods that are left over."
+        judged = f"Judged for {name}, the first of {left} pods that are left over."
         changes["not_listed"] = (judged, *last.not_listed)
-    if fitting:
-        text = f"{fitting} of {count_of(number, f'{who} pod')} find a node; then {last.headline}"
-        changes["headline"] = text
     proof = [text for text in last.proof if text not in ABOUT_ROOM]
     changes["proof"] = tuple(proof + ([NO_FEWER] if room.fewest else []))
     if room.steps is not None:
@@ -137,6 +156,8 @@ def _judged(
             "counting": None,
             "remedy": count_of(room.evictions, "eviction"),
         }
+    elif room.ending:
+        changes |= {"verdict": room.verdict, "remedy": last.remedy}
     elif room.counting is not None:
         counting = last.counting or room.counting
         changes |= {
@@ -148,7 +169,14 @@ def _judged(
         }
     else:
         changes |= _unknown(explainer, last, room, turn)
-    return last.model_copy(update=changes)
+    found = last.model_copy(update=changes)
+    if not turn.placed:
+        return found
+    pods_of = count_of(number, f"{who} pod")
+    text = f"{len(turn.placed)} of {pods_of} find a node; then {last.headline}"
+    if found.verdict == "impossible":
+        text = f"{left} of {pods_of} can't run: {last.headline}"
+    return found.model_copy(update={"headline": text})
 
 
 def _unknown(explainer: Explainer, last: Diagnosis, room: Room, turn: Turn) -> dict[str, object]:
@@ -161,14 +189,51 @@ def _unknown(explainer: Explainer, last: Diagnosis, room: Room, turn: Turn) -> d
     free = all(movability.why(pod) is None for pod in turn.placed)
     if last.verdict == "impossible" and free:
         return {}
+    if last.rearrangement is not None:
+        return _for_the_first(explainer, last, last.rearrangement, room, turn)
     text = f"Whether evictions help all of them is not known: {room.limit}."
     return {
         "verdict": room.verdict,
         "counting": None,
         "rearranging": (text,),
         "rearrangement": None,
-        "repairs": tuple(r for r in last.repairs if r.kind != "movePods"),
     }
+
+
+def _for_the_first(
+    explainer: Explainer, last: Diagnosis, found: Rearrangement, room: Room, turn: Turn
+) -> dict[str, object]:
+    """Evictions for the first pod that is left over; if it is the only one, all run then.
+
+    Had those before it gone elsewhere, fewer evictions could do.
+    """
+    whole = Room(steps=_after_the_others(explainer, found, turn))
+    first, profile = explainer.subject(turn.left[0]), explainer.profile
+    if len(turn.left) == 1 and check_steps(explainer.cluster, whole.steps or (), profile).good:
+        document = rearranged(first, whole, {}, brief=explainer.options.brief)
+        return {"verdict": whole.verdict, "rearrangement": document}
+    text = (
+        "These evictions make room for the first of them; whether others help all of them is not "
+        f"known: {room.limit}."
+    )
+    return {
+        "verdict": room.verdict,
+        "rearrangement": found.model_copy(update={"fewest": False, "at_least": 0}),
+        "rearranging": (*last.rearranging, text),
+        "remedy": f"{count_of(found.evictions, 'eviction')} for one",
+    }
+
+
+def _after_the_others(explainer: Explainer, found: Rearrangement, turn: Turn) -> tuple[Step, ...]:
+    """Steps for the pod that is left over, behind the placements of those before it."""
+    cluster = explainer.cluster
+    theirs = [Step.place(pod, node) for pod, node in turn.placed.items()]
+    own = [
+        Step(step.action, cluster.pod_index[step.pod], cluster.node_index[step.node])
+        for step in found.steps
+        if step.pod is not None and step.action in ("evict", "place")
+    ]
+    return (*theirs, *own)
 
 
 def _for_all(explainer: Explainer, pods: Sequence[int], found: Diagnosis) -> Diagnosis:

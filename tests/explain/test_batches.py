@@ -82,7 +82,7 @@ def test_one_replica_more_than_fits_is_told_by_the_one_left_over() -> None:
     cluster = cluster_of(*nodes(zones), *workload("web", pending=3, spec=body))
     found = explained(cluster, "web")
     assert found.verdict == "impossible"
-    assert found.headline.startswith("2 of 3 web pods find a node; then every node is short")
+    assert found.headline.startswith("1 of 3 web pods can't run: every node is short")
 
 
 def test_a_gated_pod_is_left_aside() -> None:
@@ -90,3 +90,16 @@ def test_a_gated_pod_is_left_aside() -> None:
     found = explained(cluster, "ml")
     assert found.verdict == "gated"
     assert found.headline == "schedulingGates keep ml-00000 out of the queue: quota"
+
+
+def test_evictions_for_one_pod_more_are_not_told_where_not_all_can_run() -> None:
+    cluster = cluster_of(
+        *nodes({"a": ["n1", "n2"]}),
+        *workload("batch", ["n1", "n1"], spec=requests("1")),
+        *workload("web", pending=3, spec=requests("3")),
+    )
+    found = explained(cluster, "web")
+    assert found.verdict == "impossible"
+    assert "can't run: every node is short of CPU" in found.headline
+    assert found.rearrangement is None
+    assert all(repair.kind != "movePods" for repair in found.repairs)

@@ -82,7 +82,26 @@ def test_what_is_not_decided_says_which_limit_was_hit() -> None:
     cluster = stuck_in_c("1500m", 2, pending=40)
     found = explained(cluster)
     assert found.verdict == "undecided"
-    assert found.rearranging == (
-        "Whether evictions help all of them is not known: more than 12 pods are not given room one "
-        "by one in a cluster of this size.",
+    assert found.rearranging[-1] == (
+        "These evictions make room for the first of them; whether others help all of them is not "
+        "known: more than 12 pods are not given room one by one in a cluster of this size."
     )
+
+
+def test_evictions_that_an_undecided_headline_counts_are_listed() -> None:
+    found = explained(stuck_in_c("1500m", 2, pending=40))
+    assert "1 eviction makes" in found.headline
+    assert found.rearrangement is not None
+    assert found.rearrangement.evictions == len(found.rearrangement.moves) == 1
+    assert not found.rearrangement.fewest
+    assert found.remedy == "1 eviction for one"
+
+
+def test_evictions_for_the_only_pod_that_is_left_over_let_all_run() -> None:
+    cluster = stuck_in_c("1500m", 2, pending=31, free=5)
+    found = explained(cluster)
+    assert found.without_node == 1
+    assert found.verdict == "stuck"
+    assert accepted(cluster, found)
+    assert found.rearrangement is not None
+    assert not found.rearrangement.fewest

@@ -8,10 +8,11 @@ set by node set (Berge's algorithm), on bit masks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.explain.rules.rule import Rule
 
@@ -42,6 +43,26 @@ def minimal_conflicts(rules: Sequence[Rule], nodes: int) -> Conflicts:
     found = [tuple(rule for bit, rule in enumerate(rules) if mask >> bit & 1) for mask in masks]
     found.sort(key=lambda each: (len(each), sum(r.changeable for r in each), _order(each, rules)))
     return Conflicts(tuple(found[:SHOWN]), complete and len(found) <= SHOWN)
+
+
+def lasting_conflict(rules: Sequence[Rule], best: Sequence[Rule], nodes: int) -> tuple[Rule, ...]:
+    """Rules that refuse every node whatever runs where; the best conflict itself, if it does.
+
+    Room may be short everywhere now, while on some nodes an eviction would free it and only
+    another rule keeps the pod out: then that rule belongs to the reason, too.
+    """
+    if _hopeless(best, nodes).all() or not _hopeless(rules, nodes).all():
+        return tuple(best)
+    lasting = [replace(rule, blocked=rule.hopeless) for rule in rules]
+    chosen = minimal_conflicts(lasting, nodes).sets[0]
+    return tuple(rule for rule, always in zip(rules, lasting, strict=True) if always in chosen)
+
+
+def _hopeless(rules: Sequence[Rule], nodes: int) -> BoolArray:
+    refused = np.zeros(nodes, np.bool_)
+    for rule in rules:
+        refused |= rule.hopeless
+    return refused
 
 
 def _order(conflict: Sequence[Rule], rules: Sequence[Rule]) -> list[int]:

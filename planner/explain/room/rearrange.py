@@ -7,7 +7,7 @@ verifier before anybody sees it. What is not decided says which limit was hit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from planner.cluster import GONE, Cluster
 from planner.cluster.topology import IntArray
 from planner.disruption.movability import DEFAULT_POLICY, MovePolicy
 from planner.explain.room.counting import certificate
+from planner.explain.room.ending import ending_first, leaving, leaving_soon
 from planner.explain.room.eviction_bounds import NEVER, evictions_at, evictions_for_one_more
 from planner.explain.room.setting import Setting
 from planner.explain.room.trials import Trial, candidates, openings
@@ -65,6 +66,8 @@ class Room:
     on_paper_only: bool = False
     limit: str = ""
     """Why it is not known whether evictions help."""
+    ending: tuple[int, ...] = ()
+    """Terminating pods that have to end first; then nobody has to be evicted."""
 
     @property
     def evictions(self) -> int:
@@ -74,13 +77,32 @@ class Room:
     @property
     def verdict(self) -> Verdict:
         """Of pods that no node takes as things are."""
-        if self.steps is not None:
+        if self.steps is not None or self.ending:
             return "stuck"
         return "impossible" if self.counting is not None else "undecided"
 
 
 def make_room(subject: Subject, rules: Sequence[Rule], limits: Limits) -> Room:
     """For one pod; other waiting pods stay out of it."""
+    return _or_wait(subject, (subject.pod,), lambda: _evicting(subject, rules, limits))
+
+
+def _or_wait(subject: Subject, pods: Sequence[int], evicting: Callable[[], Room]) -> Room:
+    """Nobody is evicted for pods that only have to wait until others have ended.
+
+    Pods on nodes that don't answer may stay for long: evictions that help come before these.
+    """
+    soon = ending_first(subject, pods, leaving_soon(subject))
+    if soon:
+        return Room(ending=soon)
+    found = evicting()
+    if found.steps is not None:
+        return found
+    ending = ending_first(subject, pods, leaving(subject))
+    return Room(ending=ending) if ending else found
+
+
+def _evicting(subject: Subject, rules: Sequence[Rule], limits: Limits) -> Room:
     setting = Setting(subject, tuple(rules), limits.policy)
     argument = certificate(setting)
     if argument is not None:
@@ -138,10 +160,11 @@ def _holds(cluster: Cluster, profile: Profile, steps: Sequence[Step]) -> bool:
 
 def room_for(subject: Subject, pods: Sequence[int], limits: Limits) -> Room:
     """Room for all these pods at once: all sequences if they are few, else the solver's word."""
-    found = _searched(subject, pods, limits)
-    if found is not None:
-        return found
-    return _by_solver(subject, pods, limits, Room())
+    return _or_wait(
+        subject,
+        pods,
+        lambda: _searched(subject, pods, limits) or _by_solver(subject, pods, limits, Room()),
+    )
 
 
 def _cells(subject: Subject, pods: Sequence[int], limits: Limits) -> tuple[int, int]:
@@ -211,6 +234,8 @@ def _in_turn(subject: Subject, pods: Sequence[int], limits: Limits) -> Room:
         else:
             mine.movable[limits.policy] = movable
             room = make_room(mine, rules_of(mine), limits)
+            if room.ending:
+                return Room(limit="some of them wait for terminating pods, and not all find room")
             if room.steps is None:
                 return Room(limit=room.limit or "the pods before it hold the room of another one")
             new = room.steps

@@ -99,7 +99,7 @@ class CapacityRule(Rule):
         if largest:
             whole = " when it is empty" if int(left.sum()) == 1 else " even when empty"
             than = f"{self._most(left)} has more than {largest}{whole}"
-            return f"{who} needs {self.wants(column)}; {than}."
+            return f"{'It' if who == 'it' else who} needs {self.wants(column)}; {than}."
         word = resource_word(self.names[column])
         needs = amount(self.names[column], int(self.request[column]))
         free = self._free(column, left)

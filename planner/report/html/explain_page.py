@@ -195,7 +195,13 @@ def _parts(diagnosis: Diagnosis, index: Index) -> Iterator[Section]:
     )
     rows = tuple(
         Row(
-            (part.verdict, part.workloads[0], str(len(part.targets)), part.short, part.remedy),
+            (
+                part.verdict,
+                part.workloads[0],
+                explain_table.pods_judged(part),
+                part.short,
+                part.remedy,
+            ),
             index.workload_of(part.targets[0]) if part.targets else None,
             tone=_tone(part),
         )

@@ -235,7 +235,9 @@ def _summary(document: Diagnosis, *, wide: bool) -> list[Block]:
     """All pending pods: a line per workload, the worst first."""
     counts = dict.fromkeys(ORDER, 0)
     for part in document.parts:
-        counts[part.verdict] += len(part.targets)
+        left = _without_node(part)
+        counts[part.verdict] += left
+        counts["schedulable"] += len(part.targets) - left
     shown: tuple[Verdict, ...] = ("schedulable", "stuck", "impossible", "undecided", "gated")
     listed = ", ".join(f"{counts[v]} {v}" for v in shown if counts[v])
     pods = count_of(len(document.targets), "pending pod")
@@ -246,7 +248,7 @@ def _summary(document: Diagnosis, *, wide: bool) -> list[Block]:
         (
             part.verdict,
             part.workloads[0],
-            str(len(part.targets)),
+            pods_judged(part),
             _cut(part.short, 34),
             _cut(part.remedy, 24),
         )
@@ -270,9 +272,22 @@ def _summary(document: Diagnosis, *, wide: bool) -> list[Block]:
     return found
 
 
+def _without_node(part: Diagnosis) -> int:
+    """The pods that the verdict is about; the others of the workload find a node."""
+    if part.verdict == "schedulable" or part.without_node is None:
+        return len(part.targets)
+    return part.without_node
+
+
+def pods_judged(part: Diagnosis) -> str:
+    """`2 of 3`: so many of the pods the verdict is about."""
+    left, number = _without_node(part), len(part.targets)
+    return str(number) if left == number else f"{left} of {number}"
+
+
 def _note(part: Diagnosis) -> list[str]:
     found = part.rearrangement
-    if found is None:
+    if found is None or part.verdict != "stuck":
         told = [hint.text for hint in part.hints if hint.code == "moreRoomWouldNotHelp"]
         return [f"{part.workloads[0]}: {text}." for text in told]
     moves = conjoined([f"{m.pod.partition('/')[2]} on {m.from_}" for m in found.moves[:3]])

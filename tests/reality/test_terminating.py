@@ -1,0 +1,105 @@
+"""Pods on their way out hold room until they are gone: whoever waits for it runs by itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.cluster import Cluster
+from planner.explain.diagnose import ExplainOptions
+from planner.explain.several_pods import explain_pods
+from planner.scheduler.profile import default_profile
+from planner_models.diagnosis import Diagnosis
+from tests.explain.situations import requests, workload
+from tests.objects import Json, cluster_of, merged, node
+from tests.reality.dumps import dump
+
+DELETED = {"metadata": {"deletionTimestamp": "2026-11-17T10:00:00Z"}}
+
+
+def explained(cluster: Cluster) -> Diagnosis:
+    """Why the pods of `web` wait."""
+    pending = cluster.pending.tolist()
+    pods = [p for p in pending if cluster.workloads[int(cluster.group_of[p])].name == "web"]
+    return explain_pods(cluster, pods, default_profile(), ExplainOptions())
+
+
+def ending(objects: list[Json]) -> list[Json]:
+    """Objects of a workload whose running pods are being deleted."""
+    return [
+        merged(each, DELETED) if each["kind"] == "Pod" and each["spec"].get("nodeName") else each
+        for each in objects
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "pod"),
+    [("live-terminating", "old-796f75bb5d-9fpt7"), ("term-room", "old-abc123-p0")],
+)
+def test_a_pod_waits_for_a_terminating_one_to_end(name: str, pod: str) -> None:
+    found = explained(dump(name))
+    assert found.verdict == "stuck"
+    assert found.headline.endswith(f"waits for pod/{pod} to end")
+    assert "no eviction is needed" in found.rearranging[0]
+    assert found.rearrangement is None
+    assert found.counting is None
+    assert found.remedy == "waiting"
+
+
+def test_replicas_wait_for_all_the_pods_whose_room_they_need_and_for_no_other() -> None:
+    found = explained(
+        cluster_of(
+            *(node(name) for name in ("n1", "n2", "n3")),
+            *ending(workload("old", ["n1", "n2"], spec=requests("3"))),
+            *workload("kept", ["n3"], spec=requests("3")),
+            *ending(workload("small", ["n3"], spec=requests("100m"))),
+            *workload("web", pending=2, spec=requests("2")),
+        )
+    )
+    assert found.verdict == "stuck"
+    assert "pod/old-7d9f-" in found.rearranging[0]
+    assert "small" not in found.rearranging[0]
+
+
+def test_the_end_of_a_pod_that_is_too_small_changes_nothing() -> None:
+    found = explained(
+        cluster_of(
+            node("n1"),
+            *ending(workload("old", ["n1"], spec=requests("1"))),
+            *workload("web", pending=1, spec=requests("5")),
+        )
+    )
+    assert found.verdict == "impossible"
+
+
+def silent(name: str) -> Json:
+    """A node whose kubelet is not heard of."""
+    ready = {"type": "Ready", "status": "Unknown"}
+    return node(name, status={"conditions": [ready]})
+
+
+def test_a_node_that_does_not_answer_is_named_since_nobody_ends_pods_there() -> None:
+    found = explained(
+        cluster_of(
+            silent("n1"),
+            *ending(workload("old", ["n1"], spec=requests("3"))),
+            *workload("web", pending=1, spec=requests("2")),
+        )
+    )
+    assert found.verdict == "stuck"
+    assert "But n1 is not ready" in found.rearranging[0]
+
+
+def test_an_eviction_is_better_than_waiting_for_a_node_that_does_not_answer() -> None:
+    found = explained(
+        cluster_of(
+            silent("n1"),
+            node("n2"),
+            node("n3"),
+            *ending(workload("old", ["n1"], spec=requests("4"))),
+            *workload("busy", ["n2"], spec=requests("2")),
+            *workload("other", ["n3"], spec=requests("2")),
+            *workload("web", pending=1, spec=requests("3")),
+        )
+    )
+    assert found.verdict == "stuck"
+    assert found.rearrangement is not None
