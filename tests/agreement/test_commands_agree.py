@@ -61,7 +61,8 @@ def explain_and_solve_agree(seed: int, cluster: Cluster, pod: int) -> None:
     """Both about the only pod that waits; solve evicts more where it repairs other rules, too."""
     found = explain_pods(cluster, [pod], PROFILE, ExplainOptions())
     plan = make_plan(cluster, SolveOptions(rebalance=True), PROFILE)
-    if plan.unplaced and plan.status == "optimal":
+    by_itself = found.remedy == "waiting"  # A terminating pod ends without any step of a plan.
+    if plan.unplaced and plan.status == "optimal" and not by_itself:
         assert found.verdict not in ("schedulable", "stuck"), f"seed {seed}"
     if not plan.unplaced and not plan.left_aside:
         assert found.verdict != "impossible", f"seed {seed}"
