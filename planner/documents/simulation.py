@@ -15,6 +15,7 @@ from planner.scheduler.simulate import Aside, Attempt, LeftAside, PodResult, sim
 from planner.scheduler.status_messages import contradictions
 from planner.words import NAMED, count_of
 from planner_models.node import ZONE
+from planner_models.notice import Notice
 from planner_models.simulation import (
     AsidePod,
     RefusedNodes,
@@ -31,6 +32,10 @@ WHY_ASIDE: Mapping[Aside, str] = {
     "terminating": "it is terminating",
     "running": "it runs on {node} already",
 }
+
+
+DETAILED_PAIRS = 200_000
+"""Pairs of pod and node whose verdicts and scores a document holds: some hundred MB of JSON."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,11 @@ def simulation_of(
         left_aside=tuple(_aside(cluster, each) for each in run.aside),
         preempted=tuple(cluster.pods[victim].key for victim in run.victims),
         explained_node=None if options.node is None else cluster.nodes[options.node].name,
-        notices=(*cluster.notices, *contradictions(cluster, profiles, tried)),
+        notices=(
+            *cluster.notices,
+            *contradictions(cluster, profiles, tried),
+            *notes.left_out(),
+        ),
     )
     return document, run.final
 
@@ -171,12 +180,14 @@ class _Notes:
         self._options = options
         self._names = [node.name for node in cluster.nodes]
         self._seen: set[str] = set()
+        self._pairs_left = DETAILED_PAIRS
+        self.without_details = 0
         self.pods: dict[int, SimulatedPod] = {}
         self.refused: list[RefusedNodes] = []
 
     def take(self, attempt: Attempt) -> None:
         result, evaluation = attempt.result, attempt.evaluation
-        details = self._details(evaluation) if self._options.details else {}
+        details = self._details(evaluation) if self._detailed(evaluation) else {}
         details["looked_at"] = len(evaluation.looked_at)
         details["best"] = tuple(self._names[node] for node in self._best(evaluation))
         simulated = _simulated(self._cluster, result).model_copy(update=details)
@@ -185,6 +196,24 @@ class _Notes:
         if workload not in self._seen and len(self._seen) < NAMED:
             self._seen.add(workload)
             self.refused.extend(_refused(self._cluster, workload, evaluation))
+
+    def _detailed(self, evaluation: Evaluation) -> bool:
+        """Whether the verdicts and scores of one more pod still fit in the document."""
+        if not self._options.details:
+            return False
+        pairs = 1 if self._options.node is not None else len(evaluation.looked_at)
+        if pairs > self._pairs_left and self._pairs_left < DETAILED_PAIRS:
+            self.without_details += 1
+            return False
+        self._pairs_left -= pairs
+        return True
+
+    def left_out(self) -> Iterator[Notice]:
+        """What the document does not hold though it was asked for."""
+        if self.without_details:
+            number = count_of(self.without_details, "pod")
+            text = f"verdicts and scores of {number} are left out: together they are too many"
+            yield Notice(code="fewerDetails", text=f"{text}; name a pod or a node to get its own")
 
     def _best(self, evaluation: Evaluation) -> list[int]:
         """All that kube-scheduler could have chosen, or as many as a short text can name."""

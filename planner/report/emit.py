@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 """The file that GitHub shows on the page of a run, by the name of its environment variable."""
 
+PIECE = 1 << 24
+"""Characters that are written at once."""
+
 D = TypeVar("D", bound=Document)
 D_contra = TypeVar("D_contra", bound=Document, contravariant=True)
 
@@ -102,10 +105,16 @@ def emit(
     if (wide or output is Output.TABLE) and stream.isatty():
         write_terminal(_blocks(document, texts, origin, wide=wide), stream, fit=not wide)
     else:
-        stream.write(to_text(document, output, texts, origin))
+        _write(stream, to_text(document, output, texts, origin))
     summary = os.environ.get(STEP_SUMMARY)
     if output is Output.GITHUB and summary:
         _append(summary, _summary(document, origin or Origin()))
+
+
+def _write(stream: TextIO, text: str) -> None:
+    """Piece by piece: one call of the system writes 2 GiB at most, and says nothing of the rest."""
+    for begin in range(0, len(text), PIECE):
+        stream.write(text[begin : begin + PIECE])
 
 
 def _markdown(document: Document, origin: Origin) -> str:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from planner.cluster import GONE, Cluster, build_cluster
 from planner.documents.simulation import SimulationOptions, simulation_of
 from planner.examples import example_path, examples
 from planner.report.cluster_file import cluster_text, write_cluster
-from planner.report.emit import to_json, to_text
+from planner.report.emit import emit, to_json, to_text
 from planner.report.tables import simulation_table
 from planner.report.text.formats import Output
 from planner.sources.errors import SourceError
@@ -259,3 +260,29 @@ def test_the_file_is_complete_or_not_there(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
     with pytest.raises(SourceError, match="can't write"):
         write_cluster(str(tmp_path / "missing" / "out.json"), documents, cluster)
+
+
+def test_verdicts_beyond_what_a_document_holds_are_left_out_and_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("planner.documents.simulation.DETAILED_PAIRS", 2)
+    cluster = cluster_of(node("a"), node("b"), pod("p1"), pod("p2"), pod("p3"))
+    found, _ = simulation_of(cluster)
+    assert [bool(each.totals) for each in found.pods] == [True, False, False]
+    notices = [each.text for each in found.notices if each.code == "fewerDetails"]
+    assert len(notices) == 1
+    assert notices[0].startswith("verdicts and scores of 2 pods are left out")
+
+
+def test_a_long_text_is_written_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Short(io.StringIO):
+        """Takes no more than ten characters in one call, and says nothing of the rest."""
+
+        def write(self, text: str) -> int:
+            return super().write(text[:10])
+
+    monkeypatch.setattr("planner.report.emit.PIECE", 10)
+    found, _ = simulation_of(cluster_of(node("a"), pod("p")))
+    stream = Short()
+    emit(found, Output.JSON, simulation_table, stream)
+    assert stream.getvalue() == to_json(found)
