@@ -128,12 +128,11 @@ def nodes_to_empty(
     kept = _kept_nodes(cluster, spared)
     by_use = np.argsort(node_use(cluster), kind="stable").tolist()
     order = [node for node in by_use if node not in kept and node not in chosen]
+    occupied = {int(cluster.node_of[pod]) for pod in _leaving(cluster, order, spared)}
     waiting = len(cluster.pending)
-    for node in order:
+    for node in (node for node in order if node in occupied):
         emptied = aim_of(cluster, (), (*chosen, node)).real
         pods = tuple(_leaving(emptied, (*chosen, node), spared))
-        if not pods:
-            continue
         trial = Trial(emptied, profile, allowances(emptied), pods)
         ended = trial.run((WavePlan(pods),), Manner(seed=0), unlimited=True).node_of
         if np.count_nonzero(ended == PENDING) > waiting:

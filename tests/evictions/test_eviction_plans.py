@@ -219,6 +219,13 @@ def test_a_node_is_emptied_and_stays_cordoned() -> None:
     assert plan.waves[0].drain == (name,)
 
 
+def test_consolidation_leaves_empty_nodes_alone() -> None:
+    small = [pod(f"s{i}", f"n{i}", metadata=owned("ReplicaSet", f"r{i}")) for i in range(3)]
+    cluster = cluster_of(*(node(f"n{i}") for i in range(4)), *small)
+    suggestion = found(cluster, replace(FEW_SEEDS, goals=("consolidate",)))
+    assert cluster.node_index["n3"] not in suggestion.aim.drained
+
+
 def test_consolidation_empties_the_least_used_nodes() -> None:
     small = [pod(f"s{i}", f"n{i}", metadata=owned("ReplicaSet", f"r{i}")) for i in range(3)]
     cluster = cluster_of(*(node(f"n{i}") for i in range(3)), *small)
