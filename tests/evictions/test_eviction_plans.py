@@ -219,11 +219,26 @@ def test_a_node_is_emptied_and_stays_cordoned() -> None:
     assert plan.waves[0].drain == (name,)
 
 
-def test_consolidation_leaves_empty_nodes_alone() -> None:
-    small = [pod(f"s{i}", f"n{i}", metadata=owned("ReplicaSet", f"r{i}")) for i in range(3)]
-    cluster = cluster_of(*(node(f"n{i}") for i in range(4)), *small)
+def test_consolidation_leaves_nodes_alone_that_hold_nothing_but_daemons() -> None:
+    taint = {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}
+    nodes = (node("n0"), node("n1", spec={"taints": [taint]}), node("n2"))
+    requests = {
+        "n0": ("ReplicaSet", "500m"),
+        "n1": ("DaemonSet", "600m"),
+        "n2": ("ReplicaSet", "1"),
+    }
+    pods = [
+        pod(
+            f"p-{name}",
+            name,
+            metadata=owned(kind, f"o-{name}"),
+            spec={"containers": [{"name": "main", "resources": {"requests": {"cpu": cpu}}}]},
+        )
+        for name, (kind, cpu) in requests.items()
+    ]
+    cluster = cluster_of(*nodes, *pods)
     suggestion = found(cluster, replace(FEW_SEEDS, goals=("consolidate",)))
-    assert cluster.node_index["n3"] not in suggestion.aim.drained
+    assert suggestion.aim.drained == (cluster.node_index["n0"],)
 
 
 def test_consolidation_empties_the_least_used_nodes() -> None:
