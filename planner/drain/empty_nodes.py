@@ -167,6 +167,28 @@ class EmptyingNodes:
         tried = trials.tried(budget_waves(pods, self.allowed, cordons), patience=1)
         return Emptied(self.cluster, chosen, tried)
 
+    def sparing(self, nodes: Collection[int], spared: Sequence[int]) -> Emptied | None:
+        """The same with few landings on the spared nodes; None if that does not always end well.
+
+        They are cordoned, and who finds no place then is evicted in waves of its own, without.
+        """
+        chosen = tuple(sorted(nodes))
+        pods = self.leaving.of(chosen)
+        if not pods:
+            return Emptied(self.cluster, chosen, None)
+        trials = self._trials(chosen, pods, self.manner.seeds)
+        cordons = sorted(trials.may_be_cordoned(spared))
+        alone = trials.tried(budget_waves(pods, self.allowed, cordons), trials.manners[:1])
+        ended = alone.runs[0].node_of
+        apart = [pod for pod in pods if ended[pod] == PENDING or ended[pod] in set(cordons)]
+        others = [pod for pod in pods if pod not in set(apart)]
+        waves = (
+            *budget_waves(others, self.allowed, cordons),
+            *budget_waves(apart, self.allowed),
+        )
+        tried = trials.tried(waves, patience=1)
+        return Emptied(self.cluster, chosen, tried) if tried.converges else None
+
     def empty_by_plan(self, nodes: Collection[int]) -> Emptied:
         """The same with the solver's order of evictions, steered by cordons where that helps."""
         chosen = tuple(sorted(nodes))

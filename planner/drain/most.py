@@ -94,7 +94,7 @@ class MostNodes:
             time_limit=manner.time_limit,
         )
         problem = build_problem(cluster, options)
-        search = BestEmptySet(problem, self._prices, self._emptying.broken)
+        search = BestEmptySet(problem, self._prices, self._emptying.broken, removed=True)
         for kind in self._options.failures:
             for failure in Failures(cluster, (), self._profile).all(kind):
                 search.keep_room(failure.nodes)

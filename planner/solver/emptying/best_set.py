@@ -49,10 +49,12 @@ class BestEmptySet:
     """The search over one problem, whose movable pods are those on the candidates.
 
     `prices` are those of the candidates; `broken` is what running pods break now, and no set may
-    make it more.
+    make it more. `removed` says whether the nodes will be gone, or come back.
     """
 
-    def __init__(self, problem: Problem, prices: Mapping[int, int], broken: int) -> None:
+    def __init__(
+        self, problem: Problem, prices: Mapping[int, int], broken: int, *, removed: bool
+    ) -> None:
         self._prices = prices
         self._model = model = Model(problem)
         self._pods = dict.fromkeys(prices, 0)
@@ -63,7 +65,7 @@ class BestEmptySet:
         self._leave_or_stay()
         rules = add_rules(model)
         model.at_most(excess(model, rules), broken)
-        for spread in rules.spreads:
+        for spread in rules.spreads if removed else ():
             self._too_few_domains_later(spread)
         self._weight = 1 + sum(self._pods.values())
         self._hint: list[tuple[int, int]] = []
