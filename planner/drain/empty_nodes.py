@@ -85,10 +85,9 @@ def budget_waves(
     for pod in pods:
         numbers = allowed.of_pod(pod)
         number = max((first[each] for each in numbers), default=0)
-        while (allowed.most is not None and number < len(waves) and
-               len(waves[number]) >= allowed.most) or any(
-            taken[each, number] >= max(1, allowed.each[each].left) for each in numbers
-        ):
+        while (
+            allowed.most is not None and number < len(waves) and len(waves[number]) >= allowed.most
+        ) or any(taken[each, number] >= max(1, allowed.each[each].left) for each in numbers):
             number += 1
         for each in numbers:
             taken[each, number] += 1

@@ -65,7 +65,9 @@ def _with_daemons(cluster: Cluster, copies: dict[int, int]) -> Cluster:
         return cluster
     size = len(cluster.pods)
     pods = [
-        msgspec.structs.replace(cluster.pods[pod], name=f"{cluster.pods[pod].name}-{SUFFIX}", uid="")
+        msgspec.structs.replace(
+            cluster.pods[pod], name=f"{cluster.pods[pod].name}-{SUFFIX}", uid=""
+        )
         for pod in daemons
     ]
     more = cluster.with_more(pods, cluster.group_of[daemons])

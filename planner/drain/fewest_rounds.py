@@ -58,9 +58,7 @@ class Fewest:
     @property
     def proven(self) -> bool:
         """Whether no fewer rounds do."""
-        return self.rolling.possible and (
-            len(self.rolling.rounds) <= self.bound or self.searched
-        )
+        return self.rolling.possible and (len(self.rolling.rounds) <= self.bound or self.searched)
 
 
 def most_at_once(

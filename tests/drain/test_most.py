@@ -82,7 +82,9 @@ def test_without_half_of_the_nodes_every_single_failure_leaves_pods_waiting() ->
     cluster = planner.load(example="zone-outage-before").snapshot
     emptied = most_of(cluster).emptied
     failures = Failures(emptied.after, emptied.nodes, PROFILE)
-    lost = {kind: [failures.waiting(each) for each in failures.all(kind)] for kind in ("node", "zone")}
+    lost = {
+        kind: [failures.waiting(each) for each in failures.all(kind)] for kind in ("node", "zone")
+    }
     assert all(3 <= waiting <= 6 for waiting in lost["node"])
     assert all(waiting in (9, 10) for waiting in lost["zone"])
 

@@ -75,7 +75,11 @@ class BestEmptySet:
         """The best set that was not cut off; None if there is none, or no time to find one."""
         goal = Goal(self._worth(), maximise=True)
         found = optimise(
-            self._model, goal, hint=self._hint, limit=max(self._time, 0.1), watch=lambda _v, _b: None
+            self._model,
+            goal,
+            hint=self._hint,
+            limit=max(self._time, 0.1),
+            watch=lambda _v, _b: None,
         )
         self._time -= found.time
         if found.values is None:
