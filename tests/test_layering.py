@@ -22,6 +22,7 @@ PACKAGES = (
     "descheduler",
     "disruption",
     "documents",
+    "drain",
     "evictions",
     "examples",
     "explain",

@@ -8,6 +8,7 @@ from typing import Any
 
 from planner_models.base import Document
 from planner_models.diagnosis import Diagnosis
+from planner_models.drain import DrainPlan
 from planner_models.evictions import EvictionPlan
 from planner_models.fleet_decision import FleetDecision, FleetDecisionList
 from planner_models.inspection import Inspection
@@ -23,6 +24,7 @@ DOCUMENTS: Mapping[str, type[Document]] = MappingProxyType(
             Plan,
             Diagnosis,
             EvictionPlan,
+            DrainPlan,
             FleetDecision,
             FleetDecisionList,
         )

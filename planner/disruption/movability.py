@@ -77,6 +77,8 @@ class MovePolicy:
 
     bare_pods: bool = False
     local_storage: bool = False
+    host_path: bool = False
+    """Pods with hostPath volumes: `kubectl drain` takes these for no local storage."""
     volumes: bool = False
     system_critical: bool = False
     jobs: bool = False
@@ -117,7 +119,8 @@ def _annotated(pod: Pod) -> bool:
 
 def _storage(pod: Pod, policy: MovePolicy) -> Immovable | None:
     for volume in pod.volumes:
-        if volume.local and not policy.local_storage:
+        harmless = policy.host_path and volume.empty_dir is None
+        if volume.local and not (policy.local_storage or harmless):
             return "localStorage"
         claimed = volume.persistent_volume_claim or volume.ephemeral
         if claimed is not None and not policy.volumes:

@@ -1,1 +1,1 @@
-"""Emptying nodes: which can be, in which order, and what kube-scheduler makes of it."""
+"""Emptying nodes: whether it is possible, in which waves, what stands in the way, what helps."""

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping
 from planner.cluster.owners import SHORT
 from planner.report.ci.findings import Check, Finding, Level, Spot, pod_spot
 from planner.report.ci.rules import RuleId
-from planner.report.tables import evict_table, explain_table, fleet_table, plan_proof
+from planner.report.tables import drain_table, evict_table, explain_table, fleet_table, plan_proof
 from planner.report.text.blocks import plain_text
 from planner.report.text.wording import short_name
 from planner.sources.locations import ObjectName
 from planner.words import count_of, short_key
 from planner_models.base import Document
 from planner_models.diagnosis import ConflictFact, Diagnosis, Verdict
+from planner_models.drain import BlockedPod, DrainPlan
 from planner_models.evictions import EvictionPlan
 from planner_models.fleet_decision import FleetDecision, FleetDecisionList, FleetVerdict
 from planner_models.inspection import Inspection, SpreadViolation
@@ -47,6 +48,8 @@ def checks_of(document: Document) -> tuple[Check, ...]:
             return tuple(_planned(document))
         case EvictionPlan():
             return tuple(_evicted(document))
+        case DrainPlan():
+            return tuple(_drained(document))
         case Inspection():
             return tuple(_inspected(document))
         case FleetDecision():
@@ -180,6 +183,30 @@ def _diverging(document: EvictionPlan) -> Iterator[Finding]:
         text = plain_text(evict_table.blocks(document, wide=False))
         title = "The evictions don't converge under every tie"
         yield Finding("evictions-not-converging", "warning", title, text, ())
+
+
+# drain
+
+
+def _drained(document: DrainPlan) -> Iterator[Check]:
+    """Every node, then whether ties matter."""
+    for node in document.nodes:
+        yield Check(
+            "drain", node, tuple(_kept(pod) for pod in document.blocked if pod.node == node)
+        )
+    if document.status == "possible" and not document.converges:
+        text = plain_text(drain_table.blocks(document, wide=False))
+        title = "The drain does not end well under every tie"
+        finding = Finding("evictions-not-converging", "warning", title, text, ())
+        yield Check("drain", "converges", (finding,))
+
+
+def _kept(pod: BlockedPod) -> Finding:
+    namespace, _, name = pod.pod.partition("/")
+    title = f"{name} can't leave {pod.node}"
+    spot = pod_spot(namespace, pod.workload, name, pod.field if pod.conflict is not None else "")
+    level: Level = "error" if pod.proven else "warning"
+    return Finding("pod-blocks-drain", level, title, f"{title}: {pod.text}", (spot,))
 
 
 # inspect

@@ -8,6 +8,8 @@ from planner.cluster.snapshot import Cluster
 from planner.report.markdown.mermaid import before_and_after, fleet_graph, picture
 from planner.report.markdown.render import Diagram, Fold, Heading, Part, Where
 from planner.report.tables import (
+    drain_blocked,
+    drain_table,
     evict_table,
     explain_table,
     fleet_table,
@@ -25,6 +27,7 @@ from planner.report.text.notices import notice_blocks
 from planner.words import count_of
 from planner_models.base import Document
 from planner_models.diagnosis import Diagnosis
+from planner_models.drain import DrainPlan
 from planner_models.evictions import EvictionPlan
 from planner_models.fleet_decision import FleetDecision, FleetDecisionList
 from planner_models.inspection import Inspection
@@ -133,6 +136,25 @@ def eviction_parts(document: EvictionPlan, cluster: Cluster | None) -> Iterator[
     yield from notice_blocks(document.notices, wide=False)
 
 
+def drain_parts(document: DrainPlan, cluster: Cluster | None) -> Iterator[Part]:
+    """Whether the nodes can be emptied, how, and what helps."""
+    yield Heading(drain_table.headline(document))
+    yield from map(Where, drain_blocked.named_places(document))
+    yield from drain_blocked.blocked_blocks(document, wide=False)
+    evictions = list(drain_table.eviction_blocks(document, wide=False))
+    if evictions:
+        yield Fold(count_of(len(document.evictions), "eviction"), evictions)
+    if document.helps:
+        rows = tuple((str(n), *texts([each])) for n, each in enumerate(document.helps, start=1))
+        yield Paragraph("What helps, smallest change first (each carried out on a copy):")
+        yield Table(("", "change", "effect", "price"), rows)
+    yield from drain_table.certainty(document)
+    leaving = [each.pod for each in document.evictions] + [each.pod for each in document.blocked]
+    if leaving:
+        yield from picture("The cluster now, with the pods that have to leave", cluster, leaving)
+    yield from notice_blocks(document.notices, wide=False)
+
+
 def _text(block: Block) -> str:
     return " ".join(" ".join(block.lines(fit=False)).split()) if block != GAP else ""
 
@@ -204,6 +226,8 @@ def parts_of(
             return plan_parts(document, cluster)
         case EvictionPlan():
             return eviction_parts(document, cluster)
+        case DrainPlan():
+            return drain_parts(document, cluster)
         case Inspection():
             return inspection_parts(document, cluster)
         case Simulation():
