@@ -9,8 +9,8 @@ import numpy as np
 
 from planner.cluster import Cluster
 from planner.cluster.spread import counted_key
-from planner.drain.empty_nodes import Manner
 from planner.drain.fewest_rounds import Fewest
+from planner.drain.options import DrainOptions
 from planner.drain.rounds import Rolling, Rounds, Shape
 from planner.scheduler.profile import Profile
 
@@ -28,9 +28,9 @@ class Choices:
     """The shapes for one cluster and its nodes, from the fewest rounds on."""
 
     def __init__(
-        self, cluster: Cluster, nodes: Sequence[int], profile: Profile, manner: Manner
+        self, cluster: Cluster, nodes: Sequence[int], profile: Profile, options: DrainOptions
     ) -> None:
-        self._rounds = Rounds(cluster, nodes, profile, manner)
+        self._rounds = Rounds(cluster, nodes, profile, options)
         self._nodes = nodes
         self.key = counted_key(cluster)
         domain_of = None if self.key is None else cluster.topology(self.key).domain_of

@@ -1,222 +1,182 @@
-"""Nodes are cordoned, and their pods evicted in waves; kube-scheduler finds the new nodes.
+"""Sets of nodes emptied on trial, again and again others, from one state of the cluster.
 
-It ends well if nobody is left on the nodes who could leave, nobody else waits than before, no rule
-is broken that was not, and no budget was asked for more than it allows: whatever kube-scheduler
-chooses, under as many seeds as are tried.
+As `find_drain` does for the nodes that somebody has named, and quicker: waves as budgets allow
+them first, and everything that holds for all sets is found once. Rules are minded more here: a set
+counts as emptied only if no rule is broken in the end that was not before.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 
 from planner.cluster import PENDING, Cluster
 from planner.cluster.topology import IntArray
-from planner.disruption.budgets import Allowances, allowances
-from planner.disruption.movability import DEFAULT_POLICY, Movability, MovePolicy, immovable
-from planner.evictions.goals import Aim, aim_of, drains, placed_at
-from planner.evictions.repeated_trials import RepeatedTrials, Target, TriedWaves
-from planner.evictions.robust_waves import RobustWaves
+from planner.disruption.budgets import allowances
+from planner.drain.find import Drain, find_drain, without_pods
+from planner.drain.leaving import Leaving, leaving_pods
+from planner.drain.options import DrainOptions
+from planner.drain.trials import DrainTrials, waves_within
+from planner.evictions.goals import aim_of, placed_at
+from planner.evictions.repeated_trials import Target, TriedWaves
+from planner.evictions.suggest import tried_seeds
+from planner.evictions.suggestion import EvictOptions
 from planner.replay.trial import WavePlan
 from planner.replay.violations import total, violations
 from planner.scheduler.profile import Profile
-from planner.sequences.plan import plan_outcome
+from planner.sequences.plan import problem_of
+from planner.solver.emptying.best_set import BestEmptySet
+from planner.solver.emptying.room_to_keep import Counting
 from planner.solver.problem.options import SolveOptions
 
-WITH_THE_NODE = frozenset({"daemonSet", "mirror", "terminating"})
-"""Pods that go with their node, or are going already: `kubectl drain` passes them over, too."""
+
+class SteadyTrials(DrainTrials):
+    """Trials of a drain that breaks no rule which was not broken before."""
+
+    def reached(self, node_of: IntArray) -> bool:
+        """Whether all pods run elsewhere, and as the rules want it."""
+        return super().reached(node_of) and self.broken(node_of) <= self._target.excess
+
+    def broken(self, node_of: IntArray) -> int:
+        """What running pods break; kept, since trials often end alike."""
+        moved = np.flatnonzero(node_of != self.aim.real.node_of)
+        key = (moved.tobytes(), node_of[moved].tobytes())
+        if key not in self._excess:
+            self._excess[key] = total(violations(placed_at(self.aim.real, node_of), self.profile))
+        return self._excess[key]
+
+    def breaking_no_more_than(self, excess: int) -> SteadyTrials:
+        """What is broken already, and may stay so."""
+        self._target = Target(excess, self._target.waiting)
+        return self
 
 
-@dataclass(frozen=True)
-class Manner:
-    """How nodes are emptied: what may be evicted, how many at once, how many seeds are tried."""
-
-    policy: MovePolicy = DEFAULT_POLICY
-    max_unavailable: int | None = None
-    seeds: int = 20
-    time_limit: float = 60.0
+def is_possible(found: Drain) -> bool:
+    """Whether the nodes are empty in the end whatever kube-scheduler chooses."""
+    return found.status == "possible" and found.tried.converges
 
 
-class Leaving:
-    """Which pods have to leave their node when it is emptied, and which of them may not."""
-
-    def __init__(self, cluster: Cluster, policy: MovePolicy) -> None:
-        self._cluster = cluster
-        movability = Movability(cluster, policy)
-        self._leave: dict[int, list[int]] = {}
-        self.stuck: dict[int, list[int]] = {}
-        """By node: pods that would have to leave, and may not be evicted."""
-        for pod in cluster.running.tolist():
-            why = movability.why(pod)
-            if why is None:
-                self._leave.setdefault(int(cluster.node_of[pod]), []).append(pod)
-            elif immovable(cluster.pods[pod], policy) not in WITH_THE_NODE:
-                self.stuck.setdefault(int(cluster.node_of[pod]), []).append(pod)
-
-    def of(self, nodes: Iterable[int]) -> list[int]:
-        """The pods of these nodes that have to leave, those that ask for most first."""
-        pods = [pod for node in nodes for pod in self._leave.get(node, ())]
-        shares = largest_share(self._cluster)
-        return sorted(pods, key=lambda pod: (-shares[self._cluster.group_of[pod]], pod))
-
-    def count(self, node: int) -> int:
-        """How many pods have to leave a node."""
-        return len(self._leave.get(node, ()))
-
-
-def largest_share(cluster: Cluster) -> Sequence[float]:
-    """Of each group: its largest request as a part of what the mean node has of it."""
-    offered = np.maximum(cluster.resources.allocatable.mean(axis=0), 1)
-    shares: list[float] = (cluster.resources.requests / offered).max(axis=1).tolist()
-    return shares
-
-
-def budget_waves(
-    pods: Iterable[int], allowed: Allowances, cordons: Sequence[int] = ()
-) -> tuple[WavePlan, ...]:
-    """Each pod in the first wave in which its budgets allow one more to be down."""
-    waves: list[list[int]] = []
-    taken: Counter[tuple[int, int]] = Counter()
-    first: Counter[int] = Counter()
-    for pod in pods:
-        numbers = allowed.of_pod(pod)
-        number = max((first[each] for each in numbers), default=0)
-        while (
-            allowed.most is not None and number < len(waves) and len(waves[number]) >= allowed.most
-        ) or any(taken[each, number] >= max(1, allowed.each[each].left) for each in numbers):
-            number += 1
-        for each in numbers:
-            taken[each, number] += 1
-            if len(numbers) == 1 and allowed.most is None:
-                first[each] = number
-        while len(waves) <= number:
-            waves.append([])
-        waves[number].append(pod)
-    return tuple(WavePlan(tuple(wave), tuple(cordons)) for wave in waves if wave)
-
-
-def waves_needed(pods: Iterable[int], allowed: Allowances) -> int:
-    """The most that a budget asks for: its pods one share after the other."""
-    counts = Counter(number for pod in pods for number in allowed.of_pod(pod))
-    needed = [-(-count // max(1, allowed.each[n].left)) for n, count in counts.items()]
-    return max(needed, default=0)
-
-
-@dataclass(frozen=True, eq=False)
-class Emptied:
-    """Nodes and the waves that empty them; `tried` says how that went, None if nothing leaves."""
-
-    before: Cluster
-    nodes: tuple[int, ...]
-    tried: TriedWaves | None
-
-    @property
-    def possible(self) -> bool:
-        """Whether it ended well under every seed."""
-        return self.tried is None or self.tried.converges
-
-    @property
-    def waves(self) -> tuple[WavePlan, ...]:
-        """What is evicted together."""
-        return () if self.tried is None else self.tried.waves
-
-    @property
-    def evictions(self) -> int:
-        """How many pods are evicted."""
-        return sum(len(wave.evictions) for wave in self.waves)
-
-    @cached_property
-    def after(self) -> Cluster:
-        """The pods where they are then if ties are broken by name; the cordons are lifted."""
-        if self.tried is None:
-            return self.before
-        return placed_at(self.before, self.tried.runs[0].node_of)
+def state_after(found: Drain) -> Cluster:
+    """The pods where they are then if ties are broken by name; the nodes are cordoned."""
+    return placed_at(found.aim.real, found.tried.runs[0].node_of)
 
 
 class EmptyingNodes:
-    """Empties nodes of one cluster, again and again others."""
+    """Empties nodes of one cluster, in which nobody waits who could be placed."""
 
-    def __init__(self, cluster: Cluster, profile: Profile, manner: Manner) -> None:
+    def __init__(self, cluster: Cluster, profile: Profile, options: DrainOptions) -> None:
         self.cluster = cluster
         self.profile = profile
-        self.manner = manner
-        self.allowed = allowances(cluster, manner.max_unavailable)
-        self.leaving = Leaving(cluster, manner.policy)
+        self.options = options
         self.broken = total(violations(cluster, profile))
-        self._waiting = len(cluster.pending)
+        everywhere = replace(options, nodes=tuple(range(len(cluster.nodes))))
+        self.all = leaving_pods(cluster, everywhere)
+        self.budgets = allowances(cluster, options.max_unavailable)
+        offered = np.maximum(cluster.resources.allocatable.mean(axis=0), 1)
+        self._share = (cluster.resources.requests / offered).max(axis=1)
+        kept = np.fromiter(self.all.kept, np.int64)
+        self.stuck = frozenset(cluster.node_of[kept].tolist())
+        """Nodes with a pod that may not leave."""
+        going = np.array(self.all.going, np.int64)
+        self.evictions = np.bincount(cluster.node_of[going], minlength=len(cluster.nodes))
+        """How many pods have to leave each node and come back."""
 
-    def candidates(self) -> tuple[int, ...]:
-        """The nodes without a pod that may not leave."""
-        stuck = self.leaving.stuck
-        return tuple(node for node in range(len(self.cluster.nodes)) if node not in stuck)
+    def leaving(self, nodes: Collection[int]) -> Leaving:
+        """The pods of these nodes; those that ask for most are the first to go."""
+        chosen, node_of = frozenset(nodes), self.cluster.node_of
+        going = [pod for pod in self.all.going if int(node_of[pod]) in chosen]
+        return Leaving(
+            tuple(self.largest_first(going)),
+            tuple(pod for pod in self.all.lost if int(node_of[pod]) in chosen),
+            {pod: why for pod, why in self.all.kept.items() if int(node_of[pod]) in chosen},
+            {pod: why for pod, why in self.all.stays.items() if int(node_of[pod]) in chosen},
+        )
 
-    def empty(
-        self, nodes: Collection[int], *, seeds: int | None = None, cordons: Sequence[int] = ()
-    ) -> Emptied:
-        """Try waves as budgets allow them; if they do not always end well, waves of a plan."""
-        chosen = tuple(sorted(nodes))
-        pods = self.leaving.of(chosen)
-        if not pods:
-            return Emptied(self.cluster, chosen, None)
-        trials = self._trials(chosen, pods, seeds or self.manner.seeds)
-        tried = trials.tried(budget_waves(pods, self.allowed, cordons), patience=1)
-        return Emptied(self.cluster, chosen, tried)
+    def largest_first(self, pods: Iterable[int]) -> list[int]:
+        """Pods that ask for most first, pods of a group together."""
+        group_of, share = self.cluster.group_of, self._share
+        return sorted(pods, key=lambda pod: (-share[group_of[pod]], group_of[pod], pod))
 
-    def sparing(self, nodes: Collection[int], spared: Sequence[int]) -> Emptied | None:
+    def best_sets(self, prices: Mapping[int, int], *, removed: bool) -> BestEmptySet:
+        """The search for the best set by all rules, among these nodes."""
+        movable = np.isin(np.arange(len(self.cluster.pods)), self.all.going)
+        movable &= np.isin(self.cluster.node_of, list(prices))
+        options = SolveOptions(
+            rebalance=True,
+            policy=self.options.policy,
+            spared=frozenset(np.flatnonzero(~movable).tolist()),
+            time_limit=self.options.time_limit,
+        )
+        problem = problem_of(self.cluster, options, self.profile)
+        return BestEmptySet(problem, prices, self.broken, removed=removed)
+
+    def counting(self) -> Counting:
+        """What has to stay at the least, by counting; without spread where that is broken now."""
+        return Counting(self.cluster, np.array(self.all.going, np.int64), steady=not self.broken)
+
+    def empty(self, nodes: Collection[int], *, seeds: int | None = None) -> Drain:
+        """Waves as budgets allow them, tried until the first failure."""
+        found = self._nothing_tried(nodes)
+        waves = waves_within(found.leaving.going, found.budgets)
+        return replace(found, tried=self._trials(found, waves, seeds).tried(waves, patience=1))
+
+    def sparing(self, nodes: Collection[int], spared: Sequence[int]) -> Drain | None:
         """The same with few landings on the spared nodes; None if that does not always end well.
 
         They are cordoned, and who finds no place then is evicted in waves of its own, without.
         """
-        chosen = tuple(sorted(nodes))
-        pods = self.leaving.of(chosen)
-        if not pods:
-            return Emptied(self.cluster, chosen, None)
-        trials = self._trials(chosen, pods, self.manner.seeds)
-        cordons = sorted(trials.may_be_cordoned(spared))
-        alone = trials.tried(budget_waves(pods, self.allowed, cordons), trials.manners[:1])
+        found = self._nothing_tried(nodes)
+        pods = found.leaving.going
+        waves = waves_within(pods, found.budgets)
+        trials = self._trials(found, waves, None)
+        cordons = tuple(sorted(trials.may_be_cordoned(spared)))
+        alone = trials.tried(_cordoning(waves, cordons), trials.manners[:1])
         ended = alone.runs[0].node_of
-        apart = [pod for pod in pods if ended[pod] == PENDING or ended[pod] in set(cordons)]
-        others = [pod for pod in pods if pod not in set(apart)]
+        apart = {pod for pod in pods if ended[pod] == PENDING or int(ended[pod]) in set(cordons)}
         waves = (
-            *budget_waves(others, self.allowed, cordons),
-            *budget_waves(apart, self.allowed),
+            *_cordoning(waves_within((p for p in pods if p not in apart), found.budgets), cordons),
+            *waves_within((p for p in pods if p in apart), found.budgets),
         )
         tried = trials.tried(waves, patience=1)
-        return Emptied(self.cluster, chosen, tried) if tried.converges else None
+        return replace(found, tried=tried) if tried.converges else None
 
-    def empty_by_plan(self, nodes: Collection[int]) -> Emptied:
-        """The same with the solver's order of evictions, steered by cordons where that helps."""
-        chosen = tuple(sorted(nodes))
-        pods = self.leaving.of(chosen)
-        trials = self._trials(chosen, pods, self.manner.seeds)
-        spared = frozenset(range(len(self.cluster.pods))) - set(pods)
-        options = SolveOptions(
-            rebalance=True,
-            policy=self.manner.policy,
-            spared=spared,
-            hops=False,
-            max_unavailable=self.manner.max_unavailable,
-            time_limit=self.manner.time_limit,
+    def empty_thoroughly(self, nodes: Collection[int]) -> Drain:
+        """With every way there is to find an order of evictions."""
+        options = replace(self.options, nodes=tuple(sorted(nodes)))
+        found = find_drain(self.cluster, options, self.profile)
+        trials = self._trials(found, found.tried.waves, None)
+        reached = tuple(map(trials.ends_well, found.tried.runs))
+        return replace(found, tried=replace(found.tried, reached=reached))
+
+    def _nothing_tried(self, nodes: Collection[int]) -> Drain:
+        chosen, leaving = tuple(sorted(nodes)), self.leaving(nodes)
+        aim = aim_of(without_pods(self.cluster, leaving.lost), (), chosen)
+        budgets = self.budgets
+        if leaving.lost:
+            budgets = allowances(aim.real, self.options.max_unavailable)
+        return Drain(
+            given=self.cluster,
+            start=self.cluster,
+            aim=aim,
+            profile=self.profile,
+            options=replace(self.options, nodes=chosen),
+            leaving=leaving,
+            budgets=budgets,
+            tried=TriedWaves((), (), (), (), {}),
         )
-        outcome = plan_outcome(trials.aim.wanted, options, self.profile)
-        tried = RobustWaves(trials).search(outcome.waves.waves, outcome.decision.steps)
-        return Emptied(self.cluster, chosen, tried)
 
-    def _trials(self, nodes: tuple[int, ...], pods: Sequence[int], seeds: int) -> RepeatedTrials:
-        aim = aim_of(self.cluster, (), nodes)
-        staying = sum(
-            each.excess
-            for each in violations(aim.wanted.without(pods), self.profile)
-            if drains(aim.wanted, each)
+    def _trials(
+        self, found: Drain, waves: Sequence[WavePlan], seeds: int | None
+    ) -> SteadyTrials:
+        asked = EvictOptions(seeds=seeds or self.options.seeds)
+        number = tried_seeds(asked, found.aim.real, waves)
+        trials = SteadyTrials(
+            found.aim, self.profile, found.budgets, found.leaving.going, number
         )
-        target = Target(self.broken + staying, self._waiting)
-        return RepeatedTrials(aim, self.profile, self.allowed, target, seeds)
+        return trials.breaking_no_more_than(self.broken)
 
 
-def rounded_up(parts: int, of: int) -> int:
-    """The whole number above a quotient."""
-    return -(-parts // of)
+def _cordoning(waves: Sequence[WavePlan], cordons: tuple[int, ...]) -> tuple[WavePlan, ...]:
+    return tuple(replace(wave, cordons=cordons) for wave in waves)

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from planner.cluster import Cluster
-from planner.drain.empty_nodes import WITH_THE_NODE
+from planner.drain.leaving import WITH_THEIR_NODE
 from planner.disruption.movability import immovable
 from planner.replay.verify import cordoned_node
 from planner_models.node import HOSTNAME, Node
@@ -59,7 +59,7 @@ def _with_daemons(cluster: Cluster, copies: dict[int, int]) -> Cluster:
     daemons = [
         pod
         for pod in running
-        if immovable(cluster.pods[pod]) in WITH_THE_NODE and not cluster.pods[pod].terminating
+        if immovable(cluster.pods[pod]) in WITH_THEIR_NODE and not cluster.pods[pod].terminating
     ]
     if not daemons:
         return cluster

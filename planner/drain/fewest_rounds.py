@@ -11,17 +11,13 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-import numpy as np
-
 from planner.cluster import Cluster
-from planner.disruption.movability import immovable
-from planner.drain.empty_nodes import WITH_THE_NODE, Emptied, EmptyingNodes, Manner, rounded_up
+from planner.drain.empty_nodes import EmptyingNodes
+from planner.drain.find import Drain
+from planner.drain.options import DrainOptions
 from planner.drain.rounds import Going, Rolling, Rounds, Shape, in_turn
 from planner.scheduler.profile import Profile
-from planner.solver.emptying.best_set import BestEmptySet
-from planner.solver.emptying.room_to_keep import Counting, DomainNeed
-from planner.solver.problem.options import SolveOptions
-from planner.solver.problem.problem import build_problem
+from planner.solver.emptying.room_to_keep import DomainNeed
 
 EXACT_CELLS = 3_000
 """Groups times nodes up to which the most nodes are found with all rules, in a second or so."""
@@ -62,44 +58,35 @@ class Fewest:
 
 
 def most_at_once(
-    cluster: Cluster, nodes: Collection[int], profile: Profile, manner: Manner
+    cluster: Cluster, nodes: Collection[int], profile: Profile, options: DrainOptions
 ) -> AtOnce:
     """An upper bound of how many of the nodes can be empty together."""
-    emptying = EmptyingNodes(cluster, profile, manner)
-    ones = {node: 1 for node in sorted(nodes) if node not in emptying.leaving.stuck}
-    staying = [p for p in cluster.running.tolist() if immovable(cluster.pods[p]) in WITH_THE_NODE]
-    counting = Counting(cluster, np.array(staying, np.int64))
+    emptying = EmptyingNodes(cluster, profile, options)
+    ones = {node: 1 for node in sorted(nodes) if node not in emptying.stuck}
+    counting = emptying.counting()
     if not ones:
         return AtOnce(0, ())
     most = counting.most(ones, COUNTING_LIMIT).bound
-    if len(cluster.groups) * len(cluster.nodes) <= EXACT_CELLS:
-        elsewhere = np.flatnonzero(~np.isin(cluster.node_of, list(ones)))
-        options = SolveOptions(
-            rebalance=True,
-            policy=manner.policy,
-            spared=frozenset(elsewhere.tolist()),
-            time_limit=manner.time_limit,
-        )
-        problem = build_problem(cluster, options)
-        found = BestEmptySet(problem, ones, emptying.broken, removed=False).best()
+    if not emptying.broken and len(cluster.groups) * len(cluster.nodes) <= EXACT_CELLS:
+        found = emptying.best_sets(ones, removed=False).best()
         most = most if found is None else min(most, found.bound)
     return AtOnce(most, counting.needs(nodes))
 
 
 def fewest_rounds(
-    cluster: Cluster, nodes: Sequence[int], profile: Profile, manner: Manner
+    cluster: Cluster, nodes: Sequence[int], profile: Profile, options: DrainOptions
 ) -> Fewest:
     """The fewest rounds that were found; the plan that gets furthest if none empties all."""
-    at_once = most_at_once(cluster, nodes, profile, manner)
-    rounds = Rounds(cluster, nodes, profile, manner)
+    at_once = most_at_once(cluster, nodes, profile, options)
+    rounds = Rounds(cluster, nodes, profile, options)
     if not at_once.most:
         return Fewest(Rolling(Shape(1), cluster, (), tuple(nodes)), at_once, 0)
-    bound = rounded_up(len(nodes), at_once.most)
+    bound = -(-len(nodes) // at_once.most)
     furthest: Rolling | None = None
     tried: set[int] = set()
     complete = True
     for number in range(bound, len(nodes) + 1):
-        for size in range(rounded_up(len(nodes), number), at_once.most + 1):
+        for size in range(-(-len(nodes) // number), at_once.most + 1):
             if size in tried:
                 continue
             tried.add(size)
@@ -108,7 +95,7 @@ def fewest_rounds(
                 return Fewest(rolling, at_once, bound, searched=complete and number > bound)
             if furthest is None or len(rolling.left) < len(furthest.left):
                 furthest = rolling
-        search = _AllSets(cluster, nodes, profile, manner, at_once.most)
+        search = _AllSets(cluster, nodes, profile, options, at_once.most)
         found = search.in_rounds(number) if len(nodes) <= ALL_SETS else None
         if found is not None:
             return Fewest(found, at_once, bound, searched=complete and number > bound)
@@ -125,12 +112,12 @@ class _AllSets:
         cluster: Cluster,
         nodes: Sequence[int],
         profile: Profile,
-        manner: Manner,
+        options: DrainOptions,
         most: int,
     ) -> None:
         self._cluster = cluster
         self._nodes = in_turn(cluster, nodes)
-        self._how = (profile, manner)
+        self._how = (profile, options)
         self._most = most
         self._tries = 0
         self.complete = len(nodes) <= ALL_SETS
@@ -142,10 +129,10 @@ class _AllSets:
         found = self._rest(going, self._nodes, number)
         if found is None:
             return None
-        shape = Shape(max(len(each.nodes) for each in found))
+        shape = Shape(max(len(each.aim.drained) for each in found))
         return Rolling(shape, self._cluster, tuple(found))
 
-    def _rest(self, going: Going, left: list[int], number: int) -> list[Emptied] | None:
+    def _rest(self, going: Going, left: list[int], number: int) -> list[Drain] | None:
         if not left:
             return []
         for nodes in self._sets(left, number):

@@ -122,7 +122,7 @@ class _Draining:
         self._report = report
         self._start = settled(with_condition_taints(cluster), profile)
         self._leaving = leaving_pods(self._start, options)
-        self._aim = aim_of(_without(self._start, self._leaving.lost), (), options.nodes)
+        self._aim = aim_of(without_pods(self._start, self._leaving.lost), (), options.nodes)
         self._budgets = allowances(self._aim.real, options.max_unavailable)
 
     def run(self) -> Drain:
@@ -224,7 +224,7 @@ class _Draining:
         )
 
 
-def _without(cluster: Cluster, pods: Sequence[int]) -> Cluster:
+def without_pods(cluster: Cluster, pods: Sequence[int]) -> Cluster:
     """The cluster when these pods are gone for good, with budgets as they are counted then."""
     if not pods:
         return cluster

@@ -8,19 +8,17 @@ the next best picked: so nothing that is worth more was overlooked.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from planner.cluster import Cluster
-from planner.drain.empty_nodes import Emptied, EmptyingNodes, Manner
+from planner.drain.empty_nodes import EmptyingNodes, is_possible, state_after
+from planner.drain.find import Drain
+from planner.drain.options import DrainOptions
 from planner.drain.single_failures import Failing, Failures, without_nodes
 from planner.replay.violations import total, violations
 from planner.scheduler.profile import Profile
 from planner.solver.emptying.best_set import BestEmptySet, EmptySet
-from planner.solver.problem.options import SolveOptions
-from planner.solver.problem.problem import build_problem
 from planner_models.node import ZONE
 
 Survive = Literal["zone", "node", "none"]
@@ -37,7 +35,6 @@ class MostOptions:
     candidates: tuple[int, ...]
     prices: Mapping[int, int]
     survive: Survive = "none"
-    manner: Manner = field(default_factory=Manner)
 
     @property
     def failures(self) -> tuple[Failing, ...]:
@@ -49,7 +46,7 @@ class MostOptions:
 class Most:
     """The best set that was found; `bound` is a price that no set exceeds."""
 
-    emptied: Emptied
+    drain: Drain
     price: int
     bound: int
     sets_tried: int
@@ -63,13 +60,15 @@ class Most:
 class MostNodes:
     """The search in one cluster."""
 
-    def __init__(self, cluster: Cluster, profile: Profile, options: MostOptions) -> None:
+    def __init__(
+        self, cluster: Cluster, profile: Profile, asked: MostOptions, options: DrainOptions
+    ) -> None:
         self._cluster = cluster
         self._profile = profile
-        self._options = options
-        self._emptying = EmptyingNodes(cluster, profile, options.manner)
-        stuck = self._emptying.leaving.stuck
-        self._prices = {n: options.prices[n] for n in options.candidates if n not in stuck}
+        self._asked = asked
+        self._emptying = EmptyingNodes(cluster, profile, options)
+        stuck = self._emptying.stuck
+        self._prices = {n: asked.prices[n] for n in asked.candidates if n not in stuck}
 
     def best(self) -> Most:
         """The best set, proven where nothing was left out."""
@@ -85,54 +84,42 @@ class MostNodes:
         return self._first_that_holds(search, lambda nodes: search.cut_off_kind(nodes, zone_of))
 
     def _search(self) -> BestEmptySet:
-        cluster, manner = self._cluster, self._options.manner
-        elsewhere = ~np.isin(cluster.node_of, list(self._prices))
-        options = SolveOptions(
-            rebalance=True,
-            policy=manner.policy,
-            spared=frozenset(np.flatnonzero(elsewhere).tolist()),
-            time_limit=manner.time_limit,
-        )
-        problem = build_problem(cluster, options)
-        search = BestEmptySet(problem, self._prices, self._emptying.broken, removed=True)
-        for kind in self._options.failures:
-            for failure in Failures(cluster, (), self._profile).all(kind):
+        search = self._emptying.best_sets(self._prices, removed=True)
+        for kind in self._asked.failures:
+            for failure in Failures(self._cluster, (), self._profile).all(kind):
                 search.keep_room(failure.nodes)
         return search
 
     def _first_that_holds(
         self, search: BestEmptySet, cut_off: Callable[[Collection[int]], None]
     ) -> Most:
-        bound: int | None = None
+        bound = sum(self._prices.values())
         for number in range(1, MOST_SETS + 1):
             found = search.best()
             if found is None:
-                bound = 0 if bound is None and not search.out_of_time else bound
+                bound = bound if search.out_of_time else 0
                 break
-            bound = found.bound if bound is None else min(bound, found.bound)
-            emptied = self._held(found)
-            if emptied is not None:
-                return Most(emptied, found.price, min(bound, found.bound), number)
+            bound = min(bound, found.bound)
+            drain = self._held(found)
+            if drain is not None:
+                return Most(drain, found.price, bound, number)
             cut_off(found.nodes)
-        nothing = Emptied(self._cluster, (), None)
-        most = sum(self._prices.values()) if bound is None else bound
-        return Most(nothing, 0, most, MOST_SETS)
+        return Most(self._emptying.empty(()), 0, bound, number)
 
-    def _held(self, found: EmptySet) -> Emptied | None:
+    def _held(self, found: EmptySet) -> Drain | None:
         """The set emptied, if kube-scheduler does so in every seed and failures are stood."""
         quick = self._emptying.empty(found.nodes, seeds=FEW_SEEDS)
-        if quick.possible and not self._stands(quick, FEW_SEEDS):
+        if is_possible(quick) and not self._stands(quick, FEW_SEEDS):
             return None
-        seeds = self._options.manner.seeds
-        emptied = self._emptying.empty(found.nodes) if quick.possible else quick
-        if not emptied.possible:
-            emptied = self._emptying.empty_by_plan(found.nodes)
-        return emptied if emptied.possible and self._stands(emptied, seeds) else None
+        drain = self._emptying.empty(found.nodes) if is_possible(quick) else quick
+        if not is_possible(drain):
+            drain = self._emptying.empty_thoroughly(found.nodes)
+        return drain if is_possible(drain) and self._stands(drain, drain.seeds) else None
 
-    def _stands(self, emptied: Emptied, seeds: int) -> bool:
+    def _stands(self, drain: Drain, seeds: int) -> bool:
         """Whether rules hold without the nodes, too, and no failure leaves a pod waiting."""
-        left = without_nodes(emptied.after, emptied.nodes)
-        if total(violations(left, self._profile)) > self._emptying.broken:
+        after, nodes = state_after(drain), drain.aim.drained
+        if total(violations(without_nodes(after, nodes), self._profile)) > self._emptying.broken:
             return False
-        failures = Failures(emptied.after, emptied.nodes, self._profile)
-        return failures.survived(self._options.failures, seeds)
+        failures = Failures(after, nodes, self._profile)
+        return failures.survived(self._asked.failures, seeds)

@@ -19,8 +19,10 @@ import numpy as np
 
 from planner.cluster import Cluster
 from planner.cluster.spread import counted_key
-from planner.drain.empty_nodes import Emptied, EmptyingNodes, Manner
+from planner.drain.empty_nodes import EmptyingNodes, is_possible, state_after
 from planner.drain.extra_nodes import with_extra_nodes
+from planner.drain.find import Drain
+from planner.drain.options import DrainOptions
 from planner.evictions.goals import node_use
 from planner.replay.verify import cordoned_node
 from planner.scheduler.profile import Profile
@@ -43,7 +45,7 @@ class Rolling:
 
     shape: Shape
     start: Cluster
-    rounds: tuple[Emptied, ...]
+    rounds: tuple[Drain, ...]
     left: tuple[int, ...] = ()
     """Nodes that were not emptied, because no way was found."""
     extra: tuple[int, ...] = ()
@@ -56,12 +58,12 @@ class Rolling:
     @property
     def evictions(self) -> int:
         """How many pods are evicted in all rounds."""
-        return sum(each.evictions for each in self.rounds)
+        return sum(len(each.evicted) + len(each.leaving.lost) for each in self.rounds)
 
     @property
     def waves(self) -> int:
         """How many waves there are in all rounds."""
-        return sum(len(each.waves) for each in self.rounds)
+        return sum(len(each.tried.waves) for each in self.rounds)
 
 
 def in_turn(cluster: Cluster, nodes: Collection[int]) -> list[int]:
@@ -86,12 +88,12 @@ class Rounds:
     """Rounds over one cluster and the nodes that have to have their turn."""
 
     def __init__(
-        self, cluster: Cluster, nodes: Collection[int], profile: Profile, manner: Manner
+        self, cluster: Cluster, nodes: Collection[int], profile: Profile, options: DrainOptions
     ) -> None:
         self._cluster = cluster
         self._nodes = tuple(sorted(nodes))
         self._profile = profile
-        self._manner = manner
+        self._options = options
 
     def plan(self, shape: Shape, most_rounds: int | None = None) -> Rolling:
         """Round after round of this shape; the first rounds only, if so many are enough."""
@@ -99,22 +101,22 @@ class Rounds:
         models = turn[: shape.extra_nodes]
         start = with_extra_nodes(self._cluster, models)
         extra = tuple(range(len(self._cluster.nodes), len(start.nodes)))
-        going = Going(start, self._profile, self._manner, steady_cordon=bool(extra))
-        rounds: list[Emptied] = []
+        going = Going(start, self._profile, self._options, steady_cordon=bool(extra))
+        rounds: list[Drain] = []
         while turn and (most_rounds is None or len(rounds) < most_rounds):
             done = going.round(turn, shape.nodes_at_once)
             if done is None:
                 return Rolling(shape, start, tuple(rounds), tuple(turn), extra)
             rounds.append(done)
             going = going.after(done)
-            turn = [node for node in turn if node not in done.nodes]
+            turn = [node for node in turn if node not in done.aim.drained]
         return Rolling(shape, start, tuple(rounds), (), extra)
 
     def plan_sets(self, sets: Sequence[Collection[int]]) -> Rolling:
         """Exactly these sets of nodes, one after the other."""
-        going = Going(self._cluster, self._profile, self._manner)
+        going = Going(self._cluster, self._profile, self._options)
         shape = Shape(max(map(len, sets)))
-        rounds: list[Emptied] = []
+        rounds: list[Drain] = []
         for number, nodes in enumerate(sets):
             later = [node for rest in sets[number + 1 :] for node in rest]
             done = going.attempt(nodes, later)
@@ -130,14 +132,14 @@ class Going:
     """Rounds under way: the cluster as the last one has left it."""
 
     def __init__(
-        self, cluster: Cluster, profile: Profile, manner: Manner, *, steady_cordon: bool = False
+        self, cluster: Cluster, profile: Profile, options: DrainOptions, *, steady_cordon: bool = False
     ) -> None:
         self._now = cluster
         self._profile = profile
-        self._manner = manner
+        self._options = options
         self._steady_cordon = steady_cordon
 
-    def round(self, turn: Sequence[int], size: int) -> Emptied | None:
+    def round(self, turn: Sequence[int], size: int) -> Drain | None:
         """The next nodes; if they fail, with some of them exchanged for later ones."""
         done = self.attempt(turn[:size], turn[size:])
         for nodes in islice(_exchanges(turn, size), 0 if done is not None else SWAPS):
@@ -147,28 +149,28 @@ class Going:
                 break
         return done
 
-    def after(self, done: Emptied) -> Going:
+    def after(self, done: Drain) -> Going:
         """The nodes are back, empty and open."""
-        now = with_cordons(done.after, done.nodes, on=False)
-        return Going(now, self._profile, self._manner, steady_cordon=self._steady_cordon)
+        now = with_cordons(state_after(done), done.aim.drained, on=False)
+        return Going(now, self._profile, self._options, steady_cordon=self._steady_cordon)
 
     def attempt(
         self, nodes: Collection[int], later: Sequence[int], *, thorough: bool = True
-    ) -> Emptied | None:
+    ) -> Drain | None:
         """These nodes emptied, with as few landings as possible on those whose turn comes later.
 
         None if no way was found; a `thorough` search asks the solver, too.
         """
         now = with_cordons(self._now, later, on=True) if self._steady_cordon else self._now
-        emptying = EmptyingNodes(now, self._profile, self._manner)
-        if any(node in emptying.leaving.stuck for node in nodes):
+        emptying = EmptyingNodes(now, self._profile, self._options)
+        if emptying.stuck.intersection(nodes):
             return None
         found = None if self._steady_cordon else emptying.sparing(nodes, later)
         if found is None:
             found = emptying.empty(nodes)
-        if not found.possible and thorough:
-            found = emptying.empty_by_plan(nodes)
-        return found if found.possible else None
+        if not is_possible(found) and thorough:
+            found = emptying.empty_thoroughly(nodes)
+        return found if is_possible(found) else None
 
 
 def with_cordons(cluster: Cluster, nodes: Collection[int], *, on: bool) -> Cluster:

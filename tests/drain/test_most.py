@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import planner
 from planner.cluster import PENDING, Cluster
-from planner.drain.empty_nodes import Manner
+from planner.drain.empty_nodes import state_after
+from planner.drain.options import DrainOptions
 from planner.drain.most import Most, MostNodes, MostOptions, Survive
 from planner.drain.single_failures import Failures, without_nodes
 from planner.evictions.goals import aim_of
@@ -21,13 +22,14 @@ from planner.solver.problem.options import SolveOptions
 from tests.drain.small_clusters import small_cluster
 
 PROFILE = default_profile()
+OPTIONS = DrainOptions((), seeds=4, time_limit=20.0)
 
 
 def most_of(cluster: Cluster, survive: Survive = "none", **prices: int) -> Most:
     nodes = range(len(cluster.nodes))
     worth = {node: prices.get(cluster.nodes[node].name, 1) for node in nodes}
-    options = MostOptions(tuple(nodes), worth, survive, Manner(seeds=4, time_limit=20.0))
-    return MostNodes(cluster, PROFILE, options).best()
+    asked = MostOptions(tuple(nodes), worth, survive)
+    return MostNodes(cluster, PROFILE, asked, OPTIONS).best()
 
 
 def emptied_by_solve(cluster: Cluster, nodes: tuple[int, ...]) -> bool:
@@ -62,7 +64,7 @@ def test_no_set_of_nodes_is_larger_or_takes_fewer_evictions(seed: int) -> None:
     cluster = small_cluster(seed, most_nodes=5)
     found = most_of(cluster)
     assert found.proven
-    assert (len(found.emptied.nodes), found.emptied.evictions) == most_by_all_sets(cluster)
+    assert (len(found.drain.aim.drained), len(found.drain.evicted)) == most_by_all_sets(cluster)
 
 
 def names(cluster: Cluster, nodes: tuple[int, ...]) -> Iterator[str]:
@@ -73,15 +75,15 @@ def test_half_of_the_nodes_can_go_before_the_outage() -> None:
     cluster = planner.load(example="zone-outage-before").snapshot
     found = most_of(cluster)
     assert found.proven
-    zones = [name[0] for name in names(cluster, found.emptied.nodes)]
+    zones = [name[0] for name in names(cluster, found.drain.aim.drained)]
     assert sorted(zones) == ["a", "a", "b", "b", "c", "c"]
-    assert (found.emptied.evictions, len(found.emptied.waves)) == (24, 6)
+    assert (len(found.drain.evicted), len(found.drain.tried.waves)) == (24, 6)
 
 
 def test_without_half_of_the_nodes_every_single_failure_leaves_pods_waiting() -> None:
     cluster = planner.load(example="zone-outage-before").snapshot
-    emptied = most_of(cluster).emptied
-    failures = Failures(emptied.after, emptied.nodes, PROFILE)
+    drain = most_of(cluster).drain
+    failures = Failures(state_after(drain), drain.aim.drained, PROFILE)
     lost = {
         kind: [failures.waiting(each) for each in failures.all(kind)] for kind in ("node", "zone")
     }
@@ -92,8 +94,8 @@ def test_without_half_of_the_nodes_every_single_failure_leaves_pods_waiting() ->
 @pytest.mark.parametrize("kind", ["zone", "node"])
 def test_whoever_has_to_stand_a_failure_gives_up_fewer_nodes(kind: Survive) -> None:
     cluster = planner.load(example="zone-outage-before").snapshot
-    options = MostOptions(tuple(range(12)), dict.fromkeys(range(12), 1), kind, Manner(seeds=4))
-    found = MostNodes(cluster, PROFILE, options).one_of_each_kind().emptied
-    assert (len(found.nodes), found.evictions, len(found.waves)) == (3, 12, 3)
-    failures = Failures(found.after, found.nodes, PROFILE)
+    asked = MostOptions(tuple(range(12)), dict.fromkeys(range(12), 1), kind)
+    found = MostNodes(cluster, PROFILE, asked, OPTIONS).one_of_each_kind().drain
+    assert (len(found.aim.drained), len(found.evicted), len(found.tried.waves)) == (3, 12, 3)
+    failures = Failures(state_after(found), found.aim.drained, PROFILE)
     assert failures.survived((kind,), seeds=4)

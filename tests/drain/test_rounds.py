@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 import planner
 from planner.cluster import Cluster
 from planner.drain.choices import Choices
-from planner.drain.empty_nodes import Manner
+from planner.drain.empty_nodes import state_after
+from planner.drain.options import DrainOptions
 from planner.drain.fewest_rounds import Fewest, fewest_rounds
 from planner.drain.rounds import Going, Rounds, Shape
 from planner.scheduler.profile import default_profile
 from tests.drain.small_clusters import small_cluster
 
 PROFILE = default_profile()
-MANNER = Manner(seeds=2, time_limit=10.0)
+OPTIONS = DrainOptions((), seeds=2, time_limit=10.0)
 
 
 def before_the_outage() -> Cluster:
@@ -36,7 +37,7 @@ def partitions(nodes: Sequence[int], number: int) -> Iterator[list[tuple[int, ..
 
 
 def can_be_carried_out(cluster: Cluster, sets: Sequence[tuple[int, ...]]) -> bool:
-    going = Going(cluster, PROFILE, MANNER)
+    going = Going(cluster, PROFILE, OPTIONS)
     for number, nodes in enumerate(sets):
         done = going.attempt(nodes, [node for each in sets[number + 1 :] for node in each])
         if done is None:
@@ -57,7 +58,7 @@ def fewest_by_partitions(cluster: Cluster) -> int | None:
 @settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 def test_no_partition_into_rounds_has_fewer(seed: int) -> None:
     cluster = small_cluster(seed, most_nodes=4)
-    found = fewest_rounds(cluster, range(len(cluster.nodes)), PROFILE, MANNER)
+    found = fewest_rounds(cluster, range(len(cluster.nodes)), PROFILE, OPTIONS)
     fewest = fewest_by_partitions(cluster)
     assert (len(found.rolling.rounds) if found.rolling.possible else None) == fewest
     assert fewest is None or found.proven
@@ -65,7 +66,7 @@ def test_no_partition_into_rounds_has_fewer(seed: int) -> None:
 
 @pytest.fixture(scope="module")
 def fewest() -> Fewest:
-    return fewest_rounds(before_the_outage(), range(12), PROFILE, MANNER)
+    return fewest_rounds(before_the_outage(), range(12), PROFILE, OPTIONS)
 
 
 def test_two_rounds_are_the_fewest_because_each_zone_keeps_two_nodes(fewest: Fewest) -> None:
@@ -79,7 +80,7 @@ def test_two_rounds_are_the_fewest_because_each_zone_keeps_two_nodes(fewest: Few
 
 
 def test_shapes_that_none_beats(fewest: Fewest) -> None:
-    choices = Choices(before_the_outage(), range(12), PROFILE, MANNER).unbeaten(fewest)
+    choices = Choices(before_the_outage(), range(12), PROFILE, OPTIONS).unbeaten(fewest)
     shapes = [
         (len(c.rolling.rounds), c.rolling.shape.nodes_at_once, c.rolling.shape.extra_nodes)
         for c in choices
@@ -95,15 +96,15 @@ def test_shapes_that_none_beats(fewest: Fewest) -> None:
 
 def test_every_node_has_one_turn_and_is_empty_then() -> None:
     cluster = before_the_outage()
-    rolling = Rounds(cluster, range(12), PROFILE, MANNER).plan(Shape(3))
-    assert sorted(node for each in rolling.rounds for node in each.nodes) == list(range(12))
+    rolling = Rounds(cluster, range(12), PROFILE, OPTIONS).plan(Shape(3))
+    assert sorted(node for each in rolling.rounds for node in each.aim.drained) == list(range(12))
     for each in rolling.rounds:
-        assert not any(node in each.nodes for node in each.after.node_of.tolist())
+        assert not set(each.aim.drained) & set(state_after(each).node_of.tolist())
 
 
 def test_with_extra_nodes_no_pod_moves_twice() -> None:
-    rolling = Rounds(before_the_outage(), range(12), PROFILE, MANNER).plan(Shape(3, 3))
-    evicted = [pod for each in rolling.rounds for wave in each.waves for pod in wave.evictions]
+    rolling = Rounds(before_the_outage(), range(12), PROFILE, OPTIONS).plan(Shape(3, 3))
+    evicted = [pod for each in rolling.rounds for pod in each.evicted]
     assert len(evicted) == len(set(evicted)) == 51
     assert [rolling.start.nodes[node].name for node in rolling.extra] == [
         "a1-extra",

@@ -78,22 +78,29 @@ def kept_in_each_domain(cluster: Cluster, spread: SpreadConstraint, pods: int) -
 
 
 class Counting:
-    """The rows of one cluster. `staying` pods go with their node: they use its room, and no more."""
+    """The rows of one cluster.
 
-    def __init__(self, cluster: Cluster, staying: IntArray) -> None:
+    `going` pods have to be somewhere; all others are there as long as their node is. Spread is
+    looked at only if the cluster is `steady`, and will be.
+    """
+
+    def __init__(self, cluster: Cluster, going: IntArray, *, steady: bool) -> None:
         self._cluster = cluster
+        self._steady = steady
+        staying = np.setdiff1d(cluster.running, going)
         resources, group_of = cluster.resources, cluster.group_of
         used = sum_by(
             cluster.node_of[staying], resources.requests[group_of[staying]], len(cluster.nodes)
         )
         self._room = np.maximum(resources.allocatable - used, 0)
-        self._pods = np.setdiff1d(cluster.running, staying)
+        self._pods = going
 
     def rows(self) -> Iterator[Row]:
         """Every row; sizes are scaled so that sums stay small numbers."""
         yield from self._pools()
-        yield from self._domains()
-        yield from self._hosts()
+        if self._steady:
+            yield from self._domains()
+            yield from self._hosts()
 
     def _pools(self) -> Iterator[Row]:
         cluster, static = self._cluster, StaticRules(self._cluster)
@@ -141,7 +148,7 @@ class Counting:
     def needs(self, nodes: Collection[int]) -> tuple[DomainNeed, ...]:
         """What the spread pods of each domain ask of it, where that keeps some of these nodes."""
         found: list[DomainNeed] = []
-        for row in self._domains():
+        for row in self._domains() if self._steady else ():
             there = np.flatnonzero(row.nodes)
             kept = _fewest(row.offered[there], row.needed)
             asked = sum(1 for node in there.tolist() if node in nodes)
