@@ -85,14 +85,16 @@ def _own(drain: Drain, pods: tuple[int, ...], stay: Stay) -> Obstacle:
 
 def _by_budget(cluster: Cluster, budgets: Allowances, pods: tuple[int, ...]) -> Obstacle:
     """The budgets over the pods: several, one that never allows it, or one that does not now."""
-    numbers = budgets.of_pod(pods[0])
+    group = int(budgets.group_of[pods[0]])
+    contested = group in budgets.contested
+    numbers = budgets.of_group[group] if contested else budgets.of_pod(pods[0])
     over = [budgets.each[number] for number in numbers if budgets.each[number].budget]
     names = [f"PodDisruptionBudget {each.name}" for each in over]
-    if len(over) > 1:
+    if contested:
         text = f"{conjoined([each.name for each in over])} both select it, and the Eviction API "
         text += "refuses a pod with more than one budget"
         return Obstacle(pods, "severalBudgets", ", ".join(names), "spec.selector", text)
-    (budget,) = over
+    budget = next((each for each in over if each.never), over[0])
     field = _field(_budget_of(cluster, budget))
     if budget.never:
         text = f"{_counted(budget.never)} allows 0 disruptions in every state"
@@ -165,7 +167,7 @@ def _by_rules(drain: Drain, ended: Cluster, pods: tuple[int, ...], *, proven: bo
         return _not_together(drain, pods, tight, proven=proven)
     facts = found.conflicts[0].constraints if found.conflicts else ()
     by: BlockedBy = "ruleBehindBudget" if tight else "rule"
-    if facts and all(fact.kind in ("volumes", "unschedulable") for fact in facts):
+    if {"volumes"} <= {fact.kind for fact in facts} <= {"volumes", "unschedulable"}:
         by = "volume"
     field = facts[0].field if facts else ""
     text = joined_sentences((*found.narrative, _counted_still(drain, pods[0], facts)))
