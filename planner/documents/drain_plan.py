@@ -9,6 +9,7 @@ from planner.documents.eviction_waves import eviction_waves, planned_evictions
 from planner.documents.left_alone import assumed_to_return, driven_off, left_alone
 from planner.drain.blocked import Obstacle, obstacles
 from planner.drain.find import Drain
+from planner.drain.helps import helps_for
 from planner.drain.kubectl import KubectlRun, kubectl_runs, refuses
 from planner.evictions.repeated_trials import USUAL_SEEDS
 from planner_models.drain import (
@@ -38,7 +39,8 @@ def drain_plan(found: Drain, pod_selector: str | None = None) -> DrainPlan:
         leaving=found.leaving.number,
         bounds=_bounds(found),
         blocked=tuple(_blocked(found, why)),
-        proof=(found.proof.text,) if found.proof.stuck else (),
+        helps=helps_for(found, why),
+        proof=tuple(_proof(found, why)),
         stays=left_alone(found.leaving.stays),
         budgets=tuple(_budgets(found)),
         kubectl=_kubectl(found),
@@ -142,6 +144,15 @@ def _blocked(found: Drain, why: Sequence[Obstacle]) -> Iterator[BlockedPod]:
                 message=each.message,
                 proven=each.proven,
             )
+
+
+def _proof(found: Drain, why: Sequence[Obstacle]) -> Iterator[str]:
+    budgets = {each.object for each in why if each.by in ("budgetNever", "severalBudgets")}
+    if budgets:
+        what = "the budget" if len(budgets) == 1 else "the budgets"
+        yield f"no order of evictions satisfies {what}"
+    if found.proof.stuck:
+        yield found.proof.text
 
 
 def _kubectl(found: Drain) -> KubectlDrain:

@@ -19,8 +19,9 @@ from planner.drain.find import Drain
 from planner.evictions.goals import placed_at
 from planner.explain.diagnose import Explainer, ExplainOptions
 from planner.explain.room.rearrange import Room
-from planner.words import conjoined, count_of
-from planner_models.diagnosis import Conflict, Diagnosis
+from planner.explain.situation.subject import Subject
+from planner.words import conjoined, count_of, joined_sentences
+from planner_models.diagnosis import Conflict, ConflictFact
 from planner_models.drain import BlockedBy
 from planner_models.policy import PodDisruptionBudget
 
@@ -57,7 +58,8 @@ class Obstacle:
     conflict: Conflict | None = None
     message: str = ""
     proven: bool = True
-    diagnosis: Diagnosis | None = None
+    subject: Subject | None = None
+    """One of the pods as it waits, where rules leave it no node."""
 
 
 def obstacles(drain: Drain) -> tuple[Obstacle, ...]:
@@ -83,14 +85,16 @@ def _own(drain: Drain, pods: tuple[int, ...], stay: Stay) -> Obstacle:
 
 def _by_budget(cluster: Cluster, budgets: Allowances, pods: tuple[int, ...]) -> Obstacle:
     """The budgets over the pods: several, one that never allows it, or one that does not now."""
-    numbers = budgets.of_pod(pods[0])
+    group = int(budgets.group_of[pods[0]])
+    contested = group in budgets.contested
+    numbers = budgets.of_group[group] if contested else budgets.of_pod(pods[0])
     over = [budgets.each[number] for number in numbers if budgets.each[number].budget]
     names = [f"PodDisruptionBudget {each.name}" for each in over]
-    if len(over) > 1:
+    if contested:
         text = f"{conjoined([each.name for each in over])} both select it, and the Eviction API "
         text += "refuses a pod with more than one budget"
         return Obstacle(pods, "severalBudgets", ", ".join(names), "spec.selector", text)
-    (budget,) = over
+    budget = next((each for each in over if each.never), over[0])
     field = _field(_budget_of(cluster, budget))
     if budget.never:
         text = f"{_counted(budget.never)} allows 0 disruptions in every state"
@@ -163,10 +167,10 @@ def _by_rules(drain: Drain, ended: Cluster, pods: tuple[int, ...], *, proven: bo
         return _not_together(drain, pods, tight, proven=proven)
     facts = found.conflicts[0].constraints if found.conflicts else ()
     by: BlockedBy = "ruleBehindBudget" if tight else "rule"
-    if facts and all(fact.kind in ("volumes", "unschedulable") for fact in facts):
+    if {"volumes"} <= {fact.kind for fact in facts} <= {"volumes", "unschedulable"}:
         by = "volume"
     field = facts[0].field if facts else ""
-    text = " ".join(found.narrative) or found.headline
+    text = joined_sentences((*found.narrative, _counted_still(drain, pods[0], facts)))
     return Obstacle(
         pods,
         by if facts else "unknown",
@@ -176,8 +180,21 @@ def _by_rules(drain: Drain, ended: Cluster, pods: tuple[int, ...], *, proven: bo
         found.conflicts[0] if found.conflicts else None,
         found.message,
         proven,
-        found,
+        explainer.subject(pods[0]) if facts else None,
     )
+
+
+def _counted_still(drain: Drain, pod: int, facts: Sequence[ConflictFact]) -> str:
+    """That cordoned nodes are domains all the same, unless a spread constraint honours taints."""
+    constraints = drain.start.groups[int(drain.start.group_of[pod])].spec
+    ignoring = {
+        f"spec.topologySpreadConstraints[{index}]"
+        for index, each in enumerate(constraints.topology_spread_constraints)
+        if each.node_taints_policy == "Ignore"
+    }
+    if any(fact.field in ignoring for fact in facts):
+        return "Cordoned nodes still count for spread (nodeTaintsPolicy Ignore)."
+    return ""
 
 
 def _not_together(

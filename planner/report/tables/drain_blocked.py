@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from planner.report.tables.drain_kubectl import kubectl_text
 from planner.report.text.blocks import Block, Paragraph
 from planner.report.text.wording import name_some
-from planner.words import capitalised, conjoined, count_of, short_key
+from planner.words import conjoined, count_of, joined_sentences, short_key
 from planner_models.diagnosis import ConflictFact
 from planner_models.drain import BlockedPod, DrainPlan
 
 BY_RULES = ("rule", "ruleBehindBudget", "volume")
+SHOWN = 5
+"""So many different reasons are told; `wide` tells all."""
 
 
 def where(document: DrainPlan) -> Iterator[Block]:
@@ -38,14 +40,18 @@ def named_places(document: DrainPlan) -> list[str]:
 
 def blocked_blocks(document: DrainPlan, *, wide: bool) -> Iterator[Block]:
     """How many leave, what keeps the others, and what kubectl would do."""
-    if document.status == "possible":
+    if not document.blocked:
         return
     alike: dict[tuple[object, ...], list[list[BlockedPod]]] = {}
     for pods in _workloads(document.blocked):
         alike.setdefault(_likeness(pods[0]), []).append(pods)
-    for group in alike.values():
-        yield Paragraph(f"  {' '.join(_told(group, wide=wide))}", indent=2)
-    yield Paragraph(f"  {_leave(document)} {kubectl_text(document)}".rstrip(), indent=2)
+    told = [joined_sentences(_told(group)) for group in alike.values()]
+    shown = told if wide else told[:SHOWN]
+    shown[0] = joined_sentences((_leave(document), shown[0]))
+    if len(shown) < len(told):
+        shown.append(f"and {count_of(len(told) - len(shown), 'more reason')}; -o wide shows all")
+    shown.append(kubectl_text(document))
+    yield from (Paragraph(f"  {text}", indent=2) for text in shown if text)
 
 
 def _workloads(blocked: Sequence[BlockedPod]) -> list[list[BlockedPod]]:
@@ -70,20 +76,20 @@ def _allowed(fact: ConflictFact) -> str:
     return str(fact.facts.get("allowedDomains") if fact.kind == "topologySpread" else "")
 
 
-def _told(group: Sequence[Sequence[BlockedPod]], *, wide: bool) -> Iterator[str]:
+def _told(group: Sequence[Sequence[BlockedPod]]) -> Iterator[str]:
     """The first workload in full, the others with their counts."""
     first = group[0]
     names = [each.pod.partition("/")[2] for each in first]
     who = names[0] if len(names) == 1 else f"{len(names)} {_name(first[0])} pods"
     stay = "stays" if len(names) == 1 else "stay"
     if first[0].by in BY_RULES:
-        behind = _behind(group)
-        yield f"{first[0].text}{behind}"
+        yield first[0].text
+        yield _behind(group)
     else:
         yield f"{who} {stay}: {first[0].text}."
     rest = [_with_counts(each) for each in group[1:]]
     if rest:
-        yield f"{capitalised(conjoined(rest))} likewise."
+        yield f"The same holds for {conjoined(rest)}."
 
 
 def _behind(group: Sequence[Sequence[BlockedPod]]) -> str:
@@ -93,7 +99,7 @@ def _behind(group: Sequence[Sequence[BlockedPod]]) -> str:
         return ""
     listed = conjoined(names)
     budgets = "budget" if len(names) == 1 else "budgets"
-    return f" An evicted pod would wait for ever and use the {budgets} of {listed} up."
+    return f"An evicted pod would wait for ever and use the {budgets} of {listed} up."
 
 
 def _name(pod: BlockedPod) -> str:
