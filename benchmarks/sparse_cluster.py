@@ -26,6 +26,8 @@ ZONES = ("zone-a", "zone-b", "zone-c")
 SIZES = (("large", 16_000), ("xlarge", 32_000))
 PODS_PER_NODE = 30
 GIB_PER_CORE = 4
+HOST_SPREAD = 30
+"""Workloads that are spread over hosts have no more pods than this."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +64,11 @@ def sparse_cluster(nodes: int, load: float, seed: int) -> Cluster:
 def _workloads(rng: np.random.Generator, nodes: int, mean: float) -> Iterator[Workload]:
     left, number = nodes * PODS_PER_NODE, 0
     while left > 0:
-        replicas = min(left, int(3 * (100 ** rng.random())), nodes // 2)
+        zone, host = int(rng.choice([0, 1, 1, 2])), int(rng.choice([0, 0, 0, 1, 2]))
+        replicas = min(left, int(3 * ((HOST_SPREAD / 3 if host else 100) ** rng.random())))
         left -= replicas
         cpu = max(10, 10 * int(mean * rng.choice([0.2, 0.5, 1.0, 1.5, 1.8]) / 10))
         budget = max(1, replicas // 10) if rng.random() < 0.4 else None
-        zone, host = int(rng.choice([0, 1, 1, 2])), int(rng.choice([0, 0, 0, 1, 2]))
         yield Workload(f"app-{number:05d}", replicas, cpu, zone, host, budget)
         number += 1
 

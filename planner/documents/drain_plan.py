@@ -26,8 +26,10 @@ from planner_models.evictions import Convergence, EvictionWave
 from planner_models.notice import Notice
 
 
-def drain_plan(found: Drain, pod_selector: str | None = None) -> DrainPlan:
-    """The drain as it is shown and written."""
+def drain_plan(
+    found: Drain, pod_selector: str | None = None, *, kubectl: bool = True
+) -> DrainPlan:
+    """The drain as it is shown and written; with what `kubectl` would do, unless nobody asks."""
     why = obstacles(found)
     tried = found.tried
     return DrainPlan(
@@ -43,7 +45,7 @@ def drain_plan(found: Drain, pod_selector: str | None = None) -> DrainPlan:
         proof=tuple(_proof(found, why)),
         stays=left_alone(found.leaving.stays),
         budgets=tuple(_budgets(found)),
-        kubectl=_kubectl(found),
+        kubectl=_kubectl(found) if kubectl else None,
         converges=tried.converges,
         checked_seeds=found.seeds,
         convergence=Convergence(

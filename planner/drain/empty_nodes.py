@@ -118,7 +118,7 @@ class EmptyingNodes:
 
     def empty(self, nodes: Collection[int], *, seeds: int | None = None) -> Drain:
         """Waves as budgets allow them, tried until the first failure."""
-        found = self._nothing_tried(nodes)
+        found = self.nothing_tried(nodes)
         waves = waves_within(found.leaving.going, found.budgets)
         return replace(found, tried=self._trials(found, waves, seeds).tried(waves, patience=1))
 
@@ -127,7 +127,7 @@ class EmptyingNodes:
 
         They are cordoned, and who finds no place then is evicted in waves of its own, without.
         """
-        found = self._nothing_tried(nodes)
+        found = self.nothing_tried(nodes)
         pods = found.leaving.going
         waves = waves_within(pods, found.budgets)
         trials = self._trials(found, waves, None)
@@ -150,7 +150,8 @@ class EmptyingNodes:
         reached = tuple(map(trials.ends_well, found.tried.runs))
         return replace(found, tried=replace(found.tried, reached=reached))
 
-    def _nothing_tried(self, nodes: Collection[int]) -> Drain:
+    def nothing_tried(self, nodes: Collection[int]) -> Drain:
+        """The drain of these nodes, before anything was tried."""
         chosen, leaving = tuple(sorted(nodes)), self.leaving(nodes)
         aim = aim_of(without_pods(self.cluster, leaving.lost), (), chosen)
         budgets = self.budgets
@@ -167,14 +168,10 @@ class EmptyingNodes:
             tried=TriedWaves((), (), (), (), {}),
         )
 
-    def _trials(
-        self, found: Drain, waves: Sequence[WavePlan], seeds: int | None
-    ) -> SteadyTrials:
+    def _trials(self, found: Drain, waves: Sequence[WavePlan], seeds: int | None) -> SteadyTrials:
         asked = EvictOptions(seeds=seeds or self.options.seeds)
         number = tried_seeds(asked, found.aim.real, waves)
-        trials = SteadyTrials(
-            found.aim, self.profile, found.budgets, found.leaving.going, number
-        )
+        trials = SteadyTrials(found.aim, self.profile, found.budgets, found.leaving.going, number)
         return trials.breaking_no_more_than(self.broken)
 
 

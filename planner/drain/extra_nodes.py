@@ -13,8 +13,8 @@ import msgspec
 import numpy as np
 
 from planner.cluster import Cluster
-from planner.drain.leaving import WITH_THEIR_NODE
 from planner.disruption.movability import immovable
+from planner.drain.leaving import WITH_THEIR_NODE
 from planner.replay.verify import cordoned_node
 from planner_models.node import HOSTNAME, Node
 

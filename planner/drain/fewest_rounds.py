@@ -57,11 +57,9 @@ class Fewest:
         return self.rolling.possible and (len(self.rolling.rounds) <= self.bound or self.searched)
 
 
-def most_at_once(
-    cluster: Cluster, nodes: Collection[int], profile: Profile, options: DrainOptions
-) -> AtOnce:
+def most_at_once(emptying: EmptyingNodes, nodes: Collection[int]) -> AtOnce:
     """An upper bound of how many of the nodes can be empty together."""
-    emptying = EmptyingNodes(cluster, profile, options)
+    cluster = emptying.cluster
     ones = {node: 1 for node in sorted(nodes) if node not in emptying.stuck}
     counting = emptying.counting()
     if not ones:
@@ -73,11 +71,9 @@ def most_at_once(
     return AtOnce(most, counting.needs(nodes))
 
 
-def fewest_rounds(
-    cluster: Cluster, nodes: Sequence[int], profile: Profile, options: DrainOptions
-) -> Fewest:
+def fewest_rounds(emptying: EmptyingNodes, nodes: Sequence[int], at_once: AtOnce) -> Fewest:
     """The fewest rounds that were found; the plan that gets furthest if none empties all."""
-    at_once = most_at_once(cluster, nodes, profile, options)
+    cluster, profile, options = emptying.cluster, emptying.profile, emptying.options
     rounds = Rounds(cluster, nodes, profile, options)
     if not at_once.most:
         return Fewest(Rolling(Shape(1), cluster, (), tuple(nodes)), at_once, 0)

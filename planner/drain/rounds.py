@@ -41,7 +41,7 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class Rolling:
-    """All rounds of one shape, up to the first that fails; `extra` are the nodes that were added."""
+    """All rounds of one shape, up to the first that fails; `extra` are nodes that were added."""
 
     shape: Shape
     start: Cluster
@@ -49,6 +49,11 @@ class Rolling:
     left: tuple[int, ...] = ()
     """Nodes that were not emptied, because no way was found."""
     extra: tuple[int, ...] = ()
+
+    @property
+    def end(self) -> Cluster:
+        """The cluster after the last round, all of its nodes open again."""
+        return self.start if not self.rounds else back_again(self.rounds[-1])
 
     @property
     def possible(self) -> bool:
@@ -101,7 +106,7 @@ class Rounds:
         models = turn[: shape.extra_nodes]
         start = with_extra_nodes(self._cluster, models)
         extra = tuple(range(len(self._cluster.nodes), len(start.nodes)))
-        going = Going(start, self._profile, self._options, steady_cordon=bool(extra))
+        going = Going(start, self._profile, self._options, keep_off=bool(extra))
         rounds: list[Drain] = []
         while turn and (most_rounds is None or len(rounds) < most_rounds):
             done = going.round(turn, shape.nodes_at_once)
@@ -132,12 +137,17 @@ class Going:
     """Rounds under way: the cluster as the last one has left it."""
 
     def __init__(
-        self, cluster: Cluster, profile: Profile, options: DrainOptions, *, steady_cordon: bool = False
+        self,
+        cluster: Cluster,
+        profile: Profile,
+        options: DrainOptions,
+        *,
+        keep_off: bool = False,
     ) -> None:
         self._now = cluster
         self._profile = profile
         self._options = options
-        self._steady_cordon = steady_cordon
+        self._keep_off = keep_off
 
     def round(self, turn: Sequence[int], size: int) -> Drain | None:
         """The next nodes; if they fail, with some of them exchanged for later ones."""
@@ -151,8 +161,9 @@ class Going:
 
     def after(self, done: Drain) -> Going:
         """The nodes are back, empty and open."""
-        now = with_cordons(state_after(done), done.aim.drained, on=False)
-        return Going(now, self._profile, self._options, steady_cordon=self._steady_cordon)
+        return Going(
+            back_again(done), self._profile, self._options, keep_off=self._keep_off
+        )
 
     def attempt(
         self, nodes: Collection[int], later: Sequence[int], *, thorough: bool = True
@@ -161,16 +172,21 @@ class Going:
 
         None if no way was found; a `thorough` search asks the solver, too.
         """
-        now = with_cordons(self._now, later, on=True) if self._steady_cordon else self._now
+        now = with_cordons(self._now, later, on=True) if self._keep_off else self._now
         emptying = EmptyingNodes(now, self._profile, self._options)
         if emptying.stuck.intersection(nodes):
             return None
-        found = None if self._steady_cordon else emptying.sparing(nodes, later)
+        found = None if self._keep_off else emptying.sparing(nodes, later)
         if found is None:
             found = emptying.empty(nodes)
         if not is_possible(found) and thorough:
             found = emptying.empty_thoroughly(nodes)
         return found if is_possible(found) else None
+
+
+def back_again(done: Drain) -> Cluster:
+    """The cluster after a round, with its nodes back, empty and open."""
+    return with_cordons(state_after(done), done.aim.drained, on=False)
 
 
 def with_cordons(cluster: Cluster, nodes: Collection[int], *, on: bool) -> Cluster:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import planner
 from planner.cluster import PENDING, Cluster
 from planner.drain.empty_nodes import state_after
-from planner.drain.options import DrainOptions
 from planner.drain.most import Most, MostNodes, MostOptions, Survive
+from planner.drain.options import DrainOptions
 from planner.drain.single_failures import Failures, without_nodes
 from planner.evictions.goals import aim_of
 from planner.replay.violations import total, violations

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 import planner
 from planner.cluster import Cluster
 from planner.drain.choices import Choices
-from planner.drain.empty_nodes import state_after
+from planner.drain.empty_nodes import EmptyingNodes, state_after
+from planner.drain.fewest_rounds import Fewest, fewest_rounds, most_at_once
 from planner.drain.options import DrainOptions
-from planner.drain.fewest_rounds import Fewest, fewest_rounds
 from planner.drain.rounds import Going, Rounds, Shape
 from planner.scheduler.profile import default_profile
 from tests.drain.small_clusters import small_cluster
@@ -22,6 +22,11 @@ OPTIONS = DrainOptions((), seeds=2, time_limit=10.0)
 
 def before_the_outage() -> Cluster:
     return planner.load(example="zone-outage-before").snapshot
+
+
+def fewest_of(cluster: Cluster) -> Fewest:
+    emptying, nodes = EmptyingNodes(cluster, PROFILE, OPTIONS), range(len(cluster.nodes))
+    return fewest_rounds(emptying, nodes, most_at_once(emptying, nodes))
 
 
 def partitions(nodes: Sequence[int], number: int) -> Iterator[list[tuple[int, ...]]]:
@@ -58,7 +63,7 @@ def fewest_by_partitions(cluster: Cluster) -> int | None:
 @settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 def test_no_partition_into_rounds_has_fewer(seed: int) -> None:
     cluster = small_cluster(seed, most_nodes=4)
-    found = fewest_rounds(cluster, range(len(cluster.nodes)), PROFILE, OPTIONS)
+    found = fewest_of(cluster)
     fewest = fewest_by_partitions(cluster)
     assert (len(found.rolling.rounds) if found.rolling.possible else None) == fewest
     assert fewest is None or found.proven
@@ -66,11 +71,12 @@ def test_no_partition_into_rounds_has_fewer(seed: int) -> None:
 
 @pytest.fixture(scope="module")
 def fewest() -> Fewest:
-    return fewest_rounds(before_the_outage(), range(12), PROFILE, OPTIONS)
+    return fewest_of(before_the_outage())
 
 
 def test_two_rounds_are_the_fewest_because_each_zone_keeps_two_nodes(fewest: Fewest) -> None:
-    assert fewest.proven and fewest.at_once.explained
+    assert fewest.proven
+    assert fewest.at_once.explained
     assert (fewest.at_once.most, fewest.bound, len(fewest.rolling.rounds)) == (6, 2, 2)
     assert [(need.domain, need.kept, int(need.needed[0])) for need in fewest.at_once.needs] == [
         ("eu-1a", 2, 4350),
@@ -91,7 +97,8 @@ def test_shapes_that_none_beats(fewest: Fewest) -> None:
     assert [c.rolling.waves for c in choices[3:6]] == [12, 12, 12]
     assert max(c.rolling.evictions for c in choices) <= 76
     zone = choices[-1]
-    assert zone.key is not None and not zone.rolling.possible
+    assert zone.key is not None
+    assert not zone.rolling.possible
 
 
 def test_every_node_has_one_turn_and_is_empty_then() -> None:

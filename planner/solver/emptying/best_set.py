@@ -3,7 +3,7 @@
     e[n]      whether candidate n is empty in the end
     y[g, n]   pods of group g on node n in the end, as in every model (`model.model`)
 
-    m[g, n] x (1 - e[n]) <= y[g, n] <= upper x (1 - e[n])    who is on a node that stays, stays there
+    m[g, n] x (1 - e[n]) <= y[g, n] <= upper x (1 - e[n])    on other nodes nobody leaves
     maximise  sum of price[n] x e[n],  then  minimise  sum of pods(n) x e[n]
 
 Emptied nodes are cordoned: to hard spread they are domains with 0 pods, unless it honours taints.

@@ -12,15 +12,15 @@ nodes as this something would not fit. Every row holds for each state that keeps
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from planner.cluster import Cluster
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.resources import sum_by
-from planner.cluster.spread import SpreadConstraint, hard_constraints
+from planner.cluster.spread import SpreadConstraint, counted_key, hard_constraints
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
 from planner.solver.model.cp_sat import cp_model
@@ -69,7 +69,7 @@ class RoomToKeep:
     emptied: IntArray
 
 
-def kept_in_each_domain(cluster: Cluster, spread: SpreadConstraint, pods: int) -> int:
+def kept_in_each_domain(spread: SpreadConstraint, pods: int) -> int:
     """How many of the pods every domain keeps if none has more than maxSkew above the least."""
     domains = int(spread.scope.domains.sum())
     if spread.too_few_domains or spread.constraint.node_taints_policy == "Honor" or not domains:
@@ -136,14 +136,14 @@ class Counting:
                 continue
             seen.update((topology.key, group) for group in groups)
             least = cluster.resources.requests[groups].min(axis=0)
-            kept = kept_in_each_domain(cluster, spread, self._counted(spread))
+            kept = kept_in_each_domain(spread, self._counted(spread))
             for domain in np.flatnonzero(spread.scope.domains).tolist():
                 key = (topology.key, domain)
                 needed[key] = needed.get(key, np.zeros_like(least)) + least * kept
-        for (key, domain), amounts in needed.items():
-            topology = cluster.topology(key)
+        for (name, domain), amounts in needed.items():
+            topology = cluster.topology(name)
             nodes = topology.domain_of == domain
-            yield Row(nodes, amounts, self._room, key, topology.domains[domain])
+            yield Row(nodes, amounts, self._room, name, topology.domains[domain])
 
     def needs(self, nodes: Collection[int]) -> tuple[DomainNeed, ...]:
         """What the spread pods of each domain ask of it, where that keeps some of these nodes."""
@@ -176,7 +176,25 @@ class Counting:
 
     def most(self, prices: Mapping[int, int], limit: float) -> RoomToKeep:
         """The most that candidates can be worth together, class by class."""
-        rows = list(self.rows())
+        return self._most(_joined(self.rows()), prices, limit)
+
+    def with_spare(self, prices: Mapping[int, int], limit: float, spare: float) -> RoomToKeep:
+        """Not quite as much: some room is left over, and as much in each zone. No bound."""
+        rows = [*_joined(self.rows()), *self._spared(spare)]
+        return self._most(rows, prices, limit)
+
+    def _spared(self, spare: float) -> Iterator[Row]:
+        key = counted_key(self._cluster)
+        domain_of = np.zeros(len(self._cluster.nodes), np.int64)
+        if key is not None:
+            domain_of = self._cluster.topology(key).domain_of
+        for row in self._pools():
+            domains = np.unique(domain_of[row.nodes]).tolist()
+            needed = (row.needed * (1 + spare) / len(domains)).astype(np.int64)
+            for domain in domains:
+                yield Row(row.nodes & (domain_of == domain), needed, self._room)
+
+    def _most(self, rows: list[Row], prices: Mapping[int, int], limit: float) -> RoomToKeep:
         class_of, columns = self._classes(rows, prices)
         return _solved(rows, class_of, columns, prices, limit)
 
@@ -191,6 +209,16 @@ class Counting:
         class_of = np.full(len(self._cluster.nodes), -1, np.int64)
         class_of[nodes] = inverse.ravel()
         return class_of, [np.flatnonzero(class_of == c) for c in range(int(inverse.max()) + 1)]
+
+
+def _joined(rows: Iterable[Row]) -> list[Row]:
+    """Rows about the same nodes and the same amounts as one that asks for the most of them."""
+    found: dict[tuple[bytes, int], Row] = {}
+    for row in rows:
+        key = (row.nodes.tobytes(), row.offered.shape[1])
+        known = found.setdefault(key, row)
+        found[key] = replace(known, needed=np.maximum(known.needed, row.needed))
+    return list(found.values())
 
 
 def _fewest(offered: IntArray, needed: IntArray) -> int:
