@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from planner.cluster import Cluster
 from planner.cluster.spread import counted_key
 from planner.drain.fewest_rounds import Fewest
+from planner.drain.find import find_drain
 from planner.drain.options import DrainOptions
 from planner.drain.rounds import Rolling, Rounds, Shape
 from planner.scheduler.profile import Profile
+from planner_models.drain import DrainStatus
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +24,7 @@ class Choice:
     rolling: Rolling
     per_domain: int | None = None
     key: str | None = None
+    status: DrainStatus = "possible"
 
 
 class Choices:
@@ -31,6 +34,8 @@ class Choices:
         self, cluster: Cluster, nodes: Sequence[int], profile: Profile, options: DrainOptions
     ) -> None:
         self._rounds = Rounds(cluster, nodes, profile, options)
+        self._profile = profile
+        self._options = options
         self._nodes = nodes
         self.key = counted_key(cluster)
         domain_of = None if self.key is None else cluster.topology(self.key).domain_of
@@ -71,7 +76,17 @@ class Choices:
     def _domain_at_once(self) -> Iterator[Choice]:
         if len(self._domains) > 1:
             sets = [nodes for _, nodes in sorted(self._domains.items())]
-            yield Choice(self._rounds.plan_sets(sets), key=self.key)
+            plan = self._rounds.plan_sets(sets)
+            yield Choice(plan, key=self.key, status=self._status(plan, sets[0]))
+
+    def _status(self, plan: Rolling, first: Sequence[int]) -> DrainStatus:
+        """A first round that can't be is proven to be none; about later ones nothing is known."""
+        if plan.possible:
+            return "possible"
+        if plan.rounds:
+            return "undecided"
+        options = replace(self._options, nodes=tuple(first))
+        return find_drain(plan.start, options, self._profile).status
 
 
 def _none_beats(plans: Iterable[Rolling]) -> list[Rolling]:

@@ -59,6 +59,7 @@ class RollingDrain:
     """What was found; `blocked` is the drain of nodes that can't be emptied in any round."""
 
     given: Cluster
+    profile: Profile
     options: DrainOptions
     rolling: Rolling
     at_once: AtOnce
@@ -167,6 +168,7 @@ class _Finding:
         tightest = max(waves, key=lambda number: (waves[number], -number), default=None)
         return RollingDrain(
             given=self._start,
+            profile=self._profile,
             options=self._options,
             rolling=rolling,
             at_once=self._at_once,
