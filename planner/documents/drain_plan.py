@@ -26,9 +26,7 @@ from planner_models.evictions import Convergence, EvictionWave
 from planner_models.notice import Notice
 
 
-def drain_plan(
-    found: Drain, pod_selector: str | None = None, *, kubectl: bool = True
-) -> DrainPlan:
+def drain_plan(found: Drain, pod_selector: str | None = None, *, kubectl: bool = True) -> DrainPlan:
     """The drain as it is shown and written; with what `kubectl` would do, unless nobody asks."""
     why = obstacles(found)
     tried = found.tried

@@ -161,9 +161,7 @@ class Going:
 
     def after(self, done: Drain) -> Going:
         """The nodes are back, empty and open."""
-        return Going(
-            back_again(done), self._profile, self._options, keep_off=self._keep_off
-        )
+        return Going(back_again(done), self._profile, self._options, keep_off=self._keep_off)
 
     def attempt(
         self, nodes: Collection[int], later: Sequence[int], *, thorough: bool = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner.report.text.blocks import Block, Paragraph, Style, Table
-from planner.words import amount_of, conjoined, count_of, named_or_counted, short_key
+from planner.words import conjoined, count_of, named_or_counted, short_key
 from planner_models.drain import AtOnce, DrainChoice, DrainPlan
 from planner_models.resources import CPU
 
@@ -47,7 +47,7 @@ def _least(least: int | None) -> str:
 def choice_blocks(document: DrainPlan) -> Iterator[Block]:
     """The choices that none beats, and why fewer rounds can't be."""
     rows = [_row(each, document) for each in document.choices]
-    styles: list[Style] = ["plain" if c.status == "possible" else "dim" for c in document.choices]
+    styles: list[Style] = ["" if c.status == "possible" else "dim" for c in document.choices]
     header = ("ROUNDS", "NODES AT ONCE", "EXTRA NODES", "EVICTIONS", "WAVES", "")
     yield Table(_right(header, rows), tuple(_right(row, rows) for row in rows), tuple(styles))
 
@@ -80,9 +80,7 @@ def _right(row: tuple[str, ...], rows: list[tuple[str, ...]]) -> tuple[str, ...]
     """Numbers stand under the end of their header."""
     header = ("ROUNDS", "", "EXTRA NODES", "EVICTIONS", "WAVES", "")
     widths = [max(len(h), *(len(r[i]) for r in rows)) for i, h in enumerate(header)]
-    return tuple(
-        cell.rjust(widths[i]) if i in (0, 2, 3, 4) else cell for i, cell in enumerate(row)
-    )
+    return tuple(cell.rjust(widths[i]) if i in (0, 2, 3, 4) else cell for i, cell in enumerate(row))
 
 
 def bound_blocks(document: DrainPlan) -> Iterator[Block]:
@@ -119,7 +117,7 @@ def kept_in_domains(found: AtOnce) -> str:
     key = short_key(found.domains[0].topology_key)
     if len(kinds) == 1:
         keeps, nodes, cpu = kinds.pop()
-        hold = f"each {key} has to hold {amount_of(CPU, cpu)} of spread pods"
+        hold = f"each {key} has to hold {cpu / 1000:g} CPU of spread pods"
         return f"{hold}, so {keeps} of its {nodes} nodes {'have' if keeps > 1 else 'has'} to stay"
     said = [f"{d.domain} {d.keeps} of {d.nodes} nodes" for d in found.domains]
     return f"what hard spread keeps in each {key} needs {conjoined(said)}"

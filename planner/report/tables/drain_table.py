@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from planner.report.tables import drain_most, drain_rounds
 from planner.report.tables.drain_blocked import blocked_blocks, where
 from planner.report.tables.drain_kubectl import kubectl_text
 from planner.report.tables.explain_repairs import repair_lines
@@ -20,6 +21,10 @@ STYLES: dict[DrainStatus, Style] = {"possible": "bold", "impossible": "red", "un
 
 def blocks(document: DrainPlan, *, wide: bool) -> Sequence[Block]:
     """Headline, waves or what blocks, what helps, what kubectl does, what is certain."""
+    if document.status == "possible" and document.options.rolling:
+        return _in_parts(*_rolling(document, wide=wide))
+    if document.most is not None:
+        return _in_parts(*_most(document, wide=wide))
     parts = [
         [Paragraph(headline(document), STYLES[document.status], indent=2), *where(document)],
         list(eviction_blocks(document, wide=wide)) if document.status == "possible" else [],
@@ -37,6 +42,44 @@ def blocks(document: DrainPlan, *, wide: bool) -> Sequence[Block]:
     return found
 
 
+def _in_parts(*parts: Iterable[Block]) -> Sequence[Block]:
+    """Parts with a line between them."""
+    found: list[Block] = []
+    for part in map(list, parts):
+        if part:
+            found.extend(part if not found else (GAP, *part))
+    return found
+
+
+def _rolling(document: DrainPlan, *, wide: bool) -> Iterator[Iterable[Block]]:
+    """The table of choices, or the rounds of the shape that was asked for."""
+    yield [Paragraph(headline(document), "bold")]
+    if document.choices:
+        yield [*drain_rounds.choice_blocks(document), *drain_rounds.bound_blocks(document)]
+        yield [*drain_rounds.next_block(document), _checked(document)]
+    else:
+        shown = document.round is not None or len(document.rounds) == 1
+        if shown or wide:
+            yield eviction_blocks(document, wide=wide)
+        yield [*drain_rounds.round_blocks(document), *drain_rounds.bound_blocks(document)]
+        yield [_checked(document)]
+    yield notice_blocks(document.notices, wide=wide)
+
+
+def _most(document: DrainPlan, *, wide: bool) -> Iterator[Iterable[Block]]:
+    """Which nodes can go, why no more, and what a failure does then."""
+    yield [
+        Paragraph(headline(document), "bold"),
+        drain_most.proof_block(document),
+        drain_most.summary_block(document),
+    ]
+    yield drain_most.failure_blocks(document)
+    if wide:
+        yield eviction_blocks(document, wide=wide)
+    yield [_checked(document)] if document.evictions else []
+    yield notice_blocks(document.notices, wide=wide)
+
+
 def names(document: DrainPlan) -> Iterable[str]:
     """Every pod to evict, wave by wave."""
     return (f"pod/{eviction.pod.rpartition('/')[2]}" for eviction in document.evictions)
@@ -44,6 +87,10 @@ def names(document: DrainPlan) -> Iterable[str]:
 
 def headline(document: DrainPlan) -> str:
     """`Drain c1: 5 evictions in 1 wave, every pod finds a place. Fewest possible.`"""
+    if document.most is not None:
+        return drain_most.headline(document)
+    if document.status == "possible" and document.options.rolling:
+        return drain_rounds.headline(document)
     nodes = named_or_counted(document.nodes, "node")
     if document.status == "impossible":
         return f"impossible: {_impossible(document, nodes)}"
