@@ -15,7 +15,8 @@ from planner.documents.eviction_waves import eviction_waves, planned_evictions
 from planner.documents.left_alone import assumed_to_return, driven_off, left_alone, protected_pods
 from planner.documents.part_of_pods import part_notice
 from planner.documents.workload_changes import workload_changes
-from planner.evictions.goals import Aim
+from planner.drain.not_emptied import not_emptied
+from planner.evictions.goals import IN_A_ROW, Aim
 from planner.evictions.repeated_trials import USUAL_SEEDS
 from planner.evictions.suggest import find_evictions
 from planner.evictions.suggestion import EvictOptions, Suggestion
@@ -23,6 +24,7 @@ from planner.replay.violations import Violation, total
 from planner.scheduler.profile import Profile
 from planner.sequences.outcome import Changed
 from planner.solver.progress import Report, silent
+from planner.words import count_of
 from planner_models.descheduler_policy import DeschedulerPolicy
 from planner_models.evictions import (
     Baseline,
@@ -30,6 +32,7 @@ from planner_models.evictions import (
     EvictionLimits,
     EvictionOptions,
     EvictionPlan,
+    NotEmptied,
     PlannedEviction,
     Situation,
 )
@@ -63,7 +66,7 @@ def eviction_plan(found: Suggestion, compared: tuple[Baseline, ...] = ()) -> Evi
         evictions=tuple(_evictions(found)),
         waves=tuple(eviction_waves(found)),
         fewest=_fewest(found),
-        stopped=found.outcome.decision.stopped,
+        stopped=None if found.outcome is None else found.outcome.decision.stopped,
         converges=tried.converges,
         checked_seeds=found.seeds,
         convergence=Convergence(
@@ -78,6 +81,7 @@ def eviction_plan(found: Suggestion, compared: tuple[Baseline, ...] = ()) -> Evi
         workloads=_workloads(found),
         protected=tuple(protected_pods(found.aim.real, found.protected, found.remaining)),
         left_alone=left_alone(found.protected),
+        not_emptied=tuple(_not_emptied(found)),
         baselines=compared,
         budgets=tuple(_budgets(found)),
         nodes=len(found.given.nodes),
@@ -131,6 +135,8 @@ def _fewest(found: Suggestion) -> bool:
 
     Where kube-scheduler first places waiting pods, other places for these might save evictions.
     """
+    if found.outcome is None:
+        return True
     planned = sum(step.evicts for step in found.outcome.waves.steps)
     limits = found.options.limits
     return (
@@ -141,6 +147,13 @@ def _fewest(found: Suggestion) -> bool:
         and limits.per_node is None
         and limits.per_namespace is None
     )
+
+
+def _not_emptied(found: Suggestion) -> Iterator[NotEmptied]:
+    pods, nodes = found.start.pods, found.start.nodes
+    for each in not_emptied(found):
+        keys = tuple(sorted(pods[pod].key for pod in each.pods))
+        yield NotEmptied(node=nodes[each.node].name, pods=keys, reason=each.reason)
 
 
 def _budgets(found: Suggestion) -> Iterator[str]:
@@ -158,7 +171,7 @@ def _notices(found: Suggestion, compared: Sequence[Baseline]) -> Iterator[Notice
     yield from assumed_to_return(found.start, evicted)
     preempted = {pod for run in found.tried.runs for pod in run.preempted}
     yield from driven_off(found.aim.real, preempted)
-    if found.outcome.waves.beyond:
+    if found.outcome is not None and found.outcome.waves.beyond:
         yield Notice(
             code="budgetTooTight",
             text="the plan evicts pods whose budget allows no eviction now",
@@ -167,6 +180,10 @@ def _notices(found: Suggestion, compared: Sequence[Baseline]) -> Iterator[Notice
     if found.options.seeds is None and found.seeds < USUAL_SEEDS:
         text = f"large plan: {found.seeds} of the usual {USUAL_SEEDS} tie seeds tried"
         yield Notice(code="fewerSeeds", text=f"{text}; --seeds {USUAL_SEEDS} tries all")
+    if found.emptied is not None and found.emptied.untried:
+        text = f"after {IN_A_ROW} nodes in a row that can't be emptied, the other"
+        text = f"{text} {count_of(found.emptied.untried, 'fuller node')} were not tried"
+        yield Notice(code="nodesNotTried", text=text)
     if compared and too_large(found.given):
         text = "the cluster is large: of the descheduler's strategies only spread was tried"
         yield Notice(code="fewerBaselines", text=f"{text}; --policy FILE tries others")

@@ -20,6 +20,7 @@ from planner.evictions.goals import placed_at
 from planner.explain.diagnose import Explainer, ExplainOptions
 from planner.explain.room.rearrange import Room
 from planner.explain.situation.subject import Subject
+from planner.scheduler.profile import Profile
 from planner.words import conjoined, count_of, joined_sentences
 from planner_models.diagnosis import Conflict, ConflictFact
 from planner_models.drain import BlockedBy
@@ -58,6 +59,8 @@ class Obstacle:
     conflict: Conflict | None = None
     message: str = ""
     proven: bool = True
+    short: str = ""
+    """The reason in one sentence, if the text has more."""
     subject: Subject | None = None
     """One of the pods as it waits, where rules leave it no node."""
 
@@ -157,6 +160,11 @@ def _stuck(drain: Drain) -> Iterator[Obstacle]:
         yield _by_rules(drain, ended, tuple(pods), proven=proven)
 
 
+def why_no_node(ended: Cluster, profile: Profile, pod: int) -> str:
+    """Which rules leave a pod that waits no node, in a sentence."""
+    return Explainer(ended, profile, ExplainOptions(brief=True)).explained(pod, UNSEARCHED).headline
+
+
 def _by_rules(drain: Drain, ended: Cluster, pods: tuple[int, ...], *, proven: bool) -> Obstacle:
     evicted = ended.with_placement({pods[0]: PENDING})
     explainer = Explainer(evicted, drain.profile, ExplainOptions())
@@ -180,6 +188,7 @@ def _by_rules(drain: Drain, ended: Cluster, pods: tuple[int, ...], *, proven: bo
         found.conflicts[0] if found.conflicts else None,
         found.message,
         proven,
+        found.headline,
         explainer.subject(pods[0]) if facts else None,
     )
 

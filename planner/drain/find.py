@@ -25,12 +25,11 @@ from planner.disruption.node_lifecycle import with_condition_taints
 from planner.drain.all_orders import Orders, all_orders, least_stuck
 from planner.drain.leaving import Leaving, leaving_pods
 from planner.drain.options import DrainOptions
-from planner.drain.trials import DrainTrials, waves_within
+from planner.evictions.emptying import EmptyingTrials, waves_within
 from planner.evictions.goals import Aim, aim_of
 from planner.evictions.repeated_trials import TriedWaves
 from planner.evictions.robust_waves import RobustWaves, departures
 from planner.evictions.suggest import settled, tried_seeds
-from planner.evictions.suggestion import EvictOptions
 from planner.replay import Step
 from planner.replay.trial import WavePlan
 from planner.scheduler.profile import Profile
@@ -181,10 +180,9 @@ class _Draining:
     def _tried(self, waves: Sequence[WavePlan], pods: Sequence[int]) -> TriedWaves:
         return self._trials(waves, pods).tried(waves, patience=1)
 
-    def _trials(self, waves: Sequence[WavePlan], pods: Sequence[int]) -> DrainTrials:
-        asked = EvictOptions(seeds=self._options.seeds)
-        seeds = tried_seeds(asked, self._aim.real, waves)
-        return DrainTrials(self._aim, self._profile, self._budgets, pods, seeds, self._report)
+    def _trials(self, waves: Sequence[WavePlan], pods: Sequence[int]) -> EmptyingTrials:
+        seeds = tried_seeds(self._options.seeds, self._aim.real, waves)
+        return EmptyingTrials(self._aim, self._profile, self._budgets, pods, seeds, self._report)
 
     @cached_property
     def _problem(self) -> Problem:

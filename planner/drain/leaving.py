@@ -15,10 +15,9 @@ import numpy as np
 
 from planner.cluster import Cluster
 from planner.disruption.budgets import Allowances, allowances
-from planner.disruption.movability import WHY, Immovable, Movability, Stay
+from planner.disruption.movability import WHY, WITH_THEIR_NODE, Movability, Stay
 from planner.drain.options import DrainOptions
 
-WITH_THEIR_NODE: frozenset[Immovable] = frozenset(("daemonSet", "mirror", "terminating"))
 NOT_SELECTED = "--pod-selector leaves it out"
 
 

@@ -1,4 +1,4 @@
-"""Waves of a drain, and trials of them: the nodes are empty in the end, and nobody waits for it."""
+"""Emptying nodes in waves within budgets, and trials of it: in the end nobody waits for a node."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from planner.scheduler.profile import Profile
 from planner.solver.progress import Report, silent
 
 
-class DrainTrials(RepeatedTrials):
+class EmptyingTrials(RepeatedTrials):
     """Trials of a drain: these pods have to leave the nodes, and no more pods wait than before.
 
     What else running pods break is no matter here: rules ask nothing of pods that run already.
