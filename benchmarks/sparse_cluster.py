@@ -49,7 +49,8 @@ def sparse_cluster(nodes: int, load: float, seed: int) -> Cluster:
     offered = np.array([SIZES[size][1] for size in sizes.tolist()])
     free = (offered * 0.95).astype(np.int64)
     mean = load * float(offered.sum()) / (nodes * PODS_PER_NODE)
-    loads, pods = [], []
+    loads: list[Workload] = []
+    pods: list[Pod] = []
     for workload in _workloads(rng, nodes, mean):
         loads.append(workload)
         pods += _pods(workload, _homes(rng, workload, free))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -53,7 +53,7 @@ class Asked:
         one_of("survive", self.survive, SURVIVE)
 
 
-def _belong(name: str, asked: bool, others: dict[str, object]) -> None:
+def _belong(name: str, asked: bool, others: Mapping[str, object]) -> None:
     given = [other for other, value in others.items() if value is not None]
     if given and not asked:
         raise UsageError(f"`{given[0]}` goes with `{name}`")
@@ -104,7 +104,7 @@ def _most(snapshot: Snapshot, options: DrainOptions, asked: Asked) -> MostOption
         if not kept:
             raise UsageError(f"no node has labels that `keep={asked.keep}` selects")
         candidates = tuple(node for node in candidates if node not in set(kept))
-    survive = one_of("survive", asked.survive, SURVIVE)
+    survive = next(each for each in SURVIVE if each == asked.survive)
     counted = MostOptions(candidates, dict.fromkeys(range(len(snapshot.nodes)), 1), survive)
     if asked.price is None:
         return counted

@@ -1,4 +1,4 @@
-"""The `DrainPlan` of `--most`: the nodes that can go, what that saves, and what it costs in safety."""
+"""The `DrainPlan` of `--most`: the nodes that can go, what that saves, and what is at risk then."""
 
 from __future__ import annotations
 

@@ -14,7 +14,6 @@ from planner_models.node import INSTANCE_TYPE, ZONE, Node
 from planner_models.quantity import format_cpu, format_resource
 from planner_models.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 
-
 SHOWN_ALWAYS = (CPU, MEMORY, PODS)
 _BYTES = (MEMORY, EPHEMERAL_STORAGE)
 

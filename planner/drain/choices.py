@@ -45,7 +45,7 @@ class Choices:
             self._domains.setdefault(domain, []).append(node)
 
     def unbeaten(self, fewest: Fewest) -> tuple[Choice, ...]:
-        """Possible shapes, fewest extra nodes first; then a whole domain at once, if it has peers."""
+        """Possible shapes, fewest extra nodes first; then a whole domain at once, if it has any."""
         plans = [fewest.rolling]
         plans += [self._rounds.plan(shape) for shape in self._shapes(fewest)]
         kept = _none_beats([plan for plan in plans if plan.possible])

@@ -18,11 +18,10 @@ from planner.disruption.budgets import allowances
 from planner.drain.find import Drain, find_drain, without_pods
 from planner.drain.leaving import Leaving, leaving_pods
 from planner.drain.options import DrainOptions
-from planner.drain.trials import DrainTrials, waves_within
+from planner.evictions.emptying import EmptyingTrials, waves_within
 from planner.evictions.goals import aim_of, placed_at
 from planner.evictions.repeated_trials import Target, TriedWaves
 from planner.evictions.suggest import tried_seeds
-from planner.evictions.suggestion import EvictOptions
 from planner.replay.trial import WavePlan
 from planner.replay.violations import total, violations
 from planner.scheduler.profile import Profile
@@ -32,7 +31,7 @@ from planner.solver.emptying.room_to_keep import Counting
 from planner.solver.problem.options import SolveOptions
 
 
-class SteadyTrials(DrainTrials):
+class SteadyTrials(EmptyingTrials):
     """Trials of a drain that breaks no rule which was not broken before."""
 
     def reached(self, node_of: IntArray) -> bool:
@@ -169,8 +168,7 @@ class EmptyingNodes:
         )
 
     def _trials(self, found: Drain, waves: Sequence[WavePlan], seeds: int | None) -> SteadyTrials:
-        asked = EvictOptions(seeds=seeds or self.options.seeds)
-        number = tried_seeds(asked, found.aim.real, waves)
+        number = tried_seeds(seeds or self.options.seeds, found.aim.real, waves)
         trials = SteadyTrials(found.aim, self.profile, found.budgets, found.leaving.going, number)
         return trials.breaking_no_more_than(self.broken)
 

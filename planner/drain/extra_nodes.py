@@ -13,8 +13,7 @@ import msgspec
 import numpy as np
 
 from planner.cluster import Cluster
-from planner.disruption.movability import immovable
-from planner.drain.leaving import WITH_THEIR_NODE
+from planner.disruption.movability import WITH_THEIR_NODE, immovable
 from planner.replay.verify import cordoned_node
 from planner_models.node import HOSTNAME, Node
 

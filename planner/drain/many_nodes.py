@@ -18,9 +18,9 @@ from planner.cluster import PENDING, Cluster
 from planner.cluster.topology import IntArray
 from planner.drain.empty_nodes import EmptyingNodes
 from planner.drain.find import Drain
-from planner.drain.trials import waves_within
-from planner.evictions.repeated_trials import Choices, TriedWaves
-from planner.replay.trial import Manner, Trial, TrialRun, WavePlan
+from planner.evictions.emptying import waves_within
+from planner.evictions.repeated_trials import TriedWaves
+from planner.replay.trial import Choices, Manner, Trial, TrialRun, WavePlan
 from planner.solver.emptying.room_to_keep import RoomToKeep
 from planner.solver.problem.static_rules import StaticRules
 

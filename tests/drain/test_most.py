@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import planner
 from planner.cluster import PENDING, Cluster
 from planner.drain.empty_nodes import state_after
-from planner.drain.most import Most, MostNodes, MostOptions, Survive
+from planner.drain.most import Most, MostNodes, MostOptions
 from planner.drain.options import DrainOptions
-from planner.drain.single_failures import Failures, without_nodes
+from planner.drain.single_failures import Failing, Failures, without_nodes
 from planner.evictions.goals import aim_of
 from planner.replay.violations import total, violations
 from planner.scheduler.profile import default_profile
@@ -25,10 +25,10 @@ PROFILE = default_profile()
 OPTIONS = DrainOptions((), seeds=4, time_limit=20.0)
 
 
-def most_of(cluster: Cluster, survive: Survive = "none", **prices: int) -> Most:
+def most_of(cluster: Cluster, **prices: int) -> Most:
     nodes = range(len(cluster.nodes))
     worth = {node: prices.get(cluster.nodes[node].name, 1) for node in nodes}
-    asked = MostOptions(tuple(nodes), worth, survive)
+    asked = MostOptions(tuple(nodes), worth)
     return MostNodes(cluster, PROFILE, asked, OPTIONS).best()
 
 
@@ -92,7 +92,7 @@ def test_without_half_of_the_nodes_every_single_failure_leaves_pods_waiting() ->
 
 
 @pytest.mark.parametrize("kind", ["zone", "node"])
-def test_whoever_has_to_stand_a_failure_gives_up_fewer_nodes(kind: Survive) -> None:
+def test_whoever_has_to_stand_a_failure_gives_up_fewer_nodes(kind: Failing) -> None:
     cluster = planner.load(example="zone-outage-before").snapshot
     asked = MostOptions(tuple(range(12)), dict.fromkeys(range(12), 1), kind)
     found = MostNodes(cluster, PROFILE, asked, OPTIONS).one_of_each_kind().drain

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from planner.report.tables.drain_rounds import kept_in_domains
 from planner.report.text.blocks import GAP, Block, Paragraph, Style, Table
-from planner.words import conjoined, count_of
+from planner.words import count_of
 from planner_models.drain import DrainPlan, SavedNodes, Waiting
 
 NAMED = 12
@@ -79,14 +79,13 @@ def failure_blocks(document: DrainPlan) -> Iterator[Block]:
         text = "What one more failure would leave waiting was not tried at this size; "
         yield Paragraph(f"{text}--survive zone does.", "dim")
         return
-    if sets[-1].nodes and any(_fails(each) for each in (sets[-1].node, sets[-1].zone)):
-        if not any(_fails(each) for each in (sets[0].node, sets[0].zone)):
-            text = "Before you do: the cluster would no longer stand a failure."
-            yield Paragraph(text, "yellow")
+    if _falls(sets[-1]) and not _falls(sets[0]):
+        text = "Before you do: the cluster would no longer stand a failure."
+        yield Paragraph(text, "yellow")
     priced = document.savings is not None
     header = ("NODES LEFT", *(("SAVES/H",) if priced else ()), "ONE NODE LOST")
     header = (*header, "ONE ZONE LOST (removed)", "")
-    rows = tuple(_row(each, document, priced=priced) for each in sets)
+    rows = tuple(_row(each, priced=priced) for each in sets)
     yield Table(header, rows, tuple(_style(each) for each in sets))
     for each in sets:
         if each.survives != "none" and document.options.survive == "none":
@@ -97,7 +96,7 @@ def failure_blocks(document: DrainPlan) -> Iterator[Block]:
             yield Paragraph(f"{text} One set of each kind was tried; a larger one failed.")
 
 
-def _row(each: SavedNodes, document: DrainPlan, *, priced: bool) -> tuple[str, ...]:
+def _row(each: SavedNodes, *, priced: bool) -> tuple[str, ...]:
     cells = [str(each.nodes_left).rjust(len("NODES LEFT"))]
     if priced:
         cells.append(_money(each.per_hour or 0).rjust(len("SAVES/H")))
@@ -115,18 +114,14 @@ def waiting_text(found: Waiting | None) -> str:
     return f"{found.least} {word} {found.most} wait"
 
 
-def _fails(found: Waiting | None) -> bool:
-    return found is not None and found.most > 0
+def _falls(each: SavedNodes) -> bool:
+    """Whether some single failure leaves pods waiting."""
+    return any(found is not None and found.most > 0 for found in (each.node, each.zone))
 
 
 def _style(each: SavedNodes) -> Style:
-    return "red" if any(map(_fails, (each.node, each.zone))) else "green"
+    return "red" if _falls(each) else "green"
 
 
 def _money(value: float) -> str:
     return "0" if not value else f"{value:.2f}"
-
-
-def removed_note(document: DrainPlan) -> str:
-    """What the plan leaves to whoever runs it."""
-    return f"{conjoined(document.nodes[:NAMED])} stay cordoned; delete the nodes when you are sure."
