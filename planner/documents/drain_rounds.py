@@ -85,7 +85,12 @@ def _rounds(
     for number, part in enumerate(parts):
         extra = tuple(names[node] for node in found.rolling.extra) if number == 0 else ()
         (each,) = part.rounds
-        yield each.model_copy(update={"extra_nodes": extra, "uncordon": each.nodes})
+        waves = each.waves
+        if extra and waves:
+            old = tuple(names[node] for node in found.options.nodes)
+            waves = (waves[0].model_copy(update={"drain": old}), *waves[1:])
+        changed = {"extra_nodes": extra, "uncordon": each.nodes, "waves": waves}
+        yield each.model_copy(update=changed)
 
 
 def _evictions(parts: list[DrainPlan]) -> Iterator[model.DrainEviction]:

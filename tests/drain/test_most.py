@@ -22,6 +22,7 @@ from planner.solver.problem.options import SolveOptions
 from tests.drain.small_clusters import small_cluster
 
 PROFILE = default_profile()
+USUAL = settings().max_examples
 OPTIONS = DrainOptions((), seeds=4, time_limit=20.0)
 
 
@@ -59,7 +60,7 @@ def most_by_all_sets(cluster: Cluster) -> tuple[int, int]:
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=USUAL // 20, suppress_health_check=[HealthCheck.too_slow])
 def test_no_set_of_nodes_is_larger_or_takes_fewer_evictions(seed: int) -> None:
     cluster = small_cluster(seed, most_nodes=5)
     found = most_of(cluster)

@@ -17,6 +17,7 @@ from planner.scheduler.profile import default_profile
 from tests.drain.small_clusters import small_cluster
 
 PROFILE = default_profile()
+USUAL = settings().max_examples
 OPTIONS = DrainOptions((), seeds=2, time_limit=10.0)
 
 
@@ -41,26 +42,28 @@ def partitions(nodes: Sequence[int], number: int) -> Iterator[list[tuple[int, ..
         yield from ([first, *others] for others in partitions(rest, number - 1))
 
 
-def can_be_carried_out(cluster: Cluster, sets: Sequence[tuple[int, ...]]) -> bool:
-    going = Going(cluster, PROFILE, OPTIONS)
-    for number, nodes in enumerate(sets):
-        done = going.attempt(nodes, [node for each in sets[number + 1 :] for node in each])
-        if done is None:
-            return False
-        going = going.after(done)
-    return True
-
-
 def fewest_by_partitions(cluster: Cluster) -> int | None:
     nodes = range(len(cluster.nodes))
+    start = Going(cluster, PROFILE, OPTIONS)
+    known: dict[tuple[tuple[int, ...], ...], Going | None] = {(): start}
+
+    def carried_out(sets: tuple[tuple[int, ...], ...]) -> Going | None:
+        if sets not in known:
+            before, known[sets] = carried_out(sets[:-1]), None
+            if before is not None:
+                gone = {node for each in sets for node in each}
+                done = before.attempt(sets[-1], [node for node in nodes if node not in gone])
+                known[sets] = None if done is None else before.after(done)
+        return known[sets]
+
     for number in range(1, len(nodes) + 1):
-        if any(can_be_carried_out(cluster, sets) for sets in partitions(nodes, number)):
+        if any(carried_out(tuple(sets)) for sets in partitions(nodes, number)):
             return number
     return None
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=USUAL // 20, suppress_health_check=[HealthCheck.too_slow])
 def test_no_partition_into_rounds_has_fewer(seed: int) -> None:
     cluster = small_cluster(seed, most_nodes=4)
     found = fewest_of(cluster)
