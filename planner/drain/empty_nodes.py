@@ -18,6 +18,7 @@ from planner.disruption.budgets import allowances
 from planner.drain.find import Drain, find_drain, without_pods
 from planner.drain.leaving import Leaving, leaving_pods
 from planner.drain.options import DrainOptions
+from planner.drain.single_failures import without_nodes
 from planner.evictions.emptying import EmptyingTrials, waves_within
 from planner.evictions.goals import aim_of, placed_at
 from planner.evictions.repeated_trials import Target, TriedWaves
@@ -111,9 +112,13 @@ class EmptyingNodes:
         problem = problem_of(self.cluster, options, self.profile)
         return BestEmptySet(problem, prices, self.broken, removed=removed)
 
-    def counting(self) -> Counting:
-        """What has to stay at the least, by counting; without spread where that is broken now."""
-        return Counting(self.cluster, np.array(self.all.going, np.int64), steady=not self.broken)
+    def counting(self, lost: Collection[int] = ()) -> Counting:
+        """What has to stay at the least, by counting; without spread where that is broken now.
+
+        All pods have to be somewhere, those of the lost nodes, too.
+        """
+        left = without_nodes(self.cluster, lost)
+        return Counting(left, np.array(self.all.going, np.int64), steady=not self.broken)
 
     def empty(self, nodes: Collection[int], *, seeds: int | None = None) -> Drain:
         """Waves as budgets allow them, tried until the first failure."""

@@ -18,7 +18,7 @@ from planner.drain.fewest_rounds import AtOnce, most_at_once
 from planner.drain.find import Drain
 from planner.drain.many_nodes import ManyNodes
 from planner.drain.options import DrainOptions
-from planner.drain.single_failures import Failing, Failures, without_nodes
+from planner.drain.single_failures import Failing, Failures, single_failures, without_nodes
 from planner.evictions.suggest import settled
 from planner.replay.violations import total, violations
 from planner.scheduler.profile import Profile
@@ -97,8 +97,9 @@ class MostNodes:
             return Most(self._emptying.empty(()), 0, 0, 0)
         if self.is_large:
             return self._at_scale()
+        known = self.one_of_each_kind()
         search = self._search()
-        return self._first_that_holds(search, search.cut_off)
+        return self._first_that_holds(search, search.cut_off, known)
 
     def _at_scale(self) -> Most:
         """As many nodes as room in total allows, with less and less of it left over."""
@@ -118,7 +119,10 @@ class MostNodes:
         Quick, and no proof: another set of the same kind may do better.
         """
         search, zone_of = self._search(), self._cluster.topology(ZONE).domain_of
-        return self._first_that_holds(search, lambda nodes: search.cut_off_kind(nodes, zone_of))
+        nothing = Most(self._emptying.empty(()), 0, sum(self._prices.values()), 0)
+        return self._first_that_holds(
+            search, lambda nodes: search.cut_off_kind(nodes, zone_of), nothing
+        )
 
     def at_once(self) -> AtOnce:
         """How many nodes can be empty together, and the domains that say so."""
@@ -127,25 +131,28 @@ class MostNodes:
     def _search(self) -> BestEmptySet:
         search = self._emptying.best_sets(self._prices, removed=True)
         for kind in self._asked.failures:
-            for failure in Failures(self._cluster, (), self._profile).all(kind):
-                search.keep_room(failure.nodes)
+            for failure in single_failures(self._cluster, kind, ()):
+                search.keep_room(self._emptying.counting(failure.nodes).rows(gone=True))
         return search
 
     def _first_that_holds(
-        self, search: BestEmptySet, cut_off: Callable[[Collection[int]], None]
+        self, search: BestEmptySet, cut_off: Callable[[Collection[int]], None], known: Most
     ) -> Most:
+        """The best set that holds; what is known already, if none is better."""
         bound = sum(self._prices.values())
         for number in range(1, MOST_SETS + 1):
             found = search.best()
             if found is None:
-                bound = bound if search.out_of_time else 0
+                bound = bound if search.out_of_time else known.price
                 break
             bound = min(bound, found.bound)
+            if found.nodes == known.drain.aim.drained or found.price < known.price:
+                return replace(known, bound=max(bound, known.price), sets_tried=number)
             drain = self._held(found)
             if drain is not None:
                 return Most(drain, found.price, bound, number)
             cut_off(found.nodes)
-        return Most(self._emptying.empty(()), 0, bound, number)
+        return replace(known, bound=max(bound, known.price), sets_tried=number)
 
     def _held(self, found: EmptySet) -> Drain | None:
         """The set emptied, if kube-scheduler does so in every seed and failures are stood."""

@@ -22,7 +22,9 @@ def headline(document: DrainPlan) -> str:
         if least is not None and least == first.rounds:
             return f"{nodes} in {count_of(least, 'round')} at least; {_more(document, first)}."
         return f"{nodes} in {count_of(first.rounds or 0, 'round')}; {_least(least)}."
-    number = len(document.rounds) + (document.later.rounds if document.later else 0)
+    if document.round is not None:
+        return _round_headline(document, document.round)
+    number = _all_rounds(document)
     evictions = count_of(len(document.evictions), "eviction")
     waves = count_of(sum(len(each.waves) for each in document.rounds), "wave")
     planned = ", the first " + str(len(document.rounds)) if document.later else ""
@@ -31,6 +33,20 @@ def headline(document: DrainPlan) -> str:
     if extra:
         text += f", with {count_of(len(extra), 'extra node')}"
     return f"{text}; every pod finds a place."
+
+
+def _all_rounds(document: DrainPlan) -> int:
+    return len(document.rounds) + (document.later.rounds if document.later else 0)
+
+
+def _round_headline(document: DrainPlan, number: int) -> str:
+    """`Round 2 of 4, a2, b4 and c3: 18 evictions in 4 waves; every pod finds a place.`"""
+    each = document.rounds[number - 1]
+    nodes = named_or_counted(each.nodes, "node")
+    evictions = count_of(len(document.evictions), "eviction")
+    waves = count_of(len(each.waves), "wave")
+    head = f"Round {number} of {_all_rounds(document)}, {nodes}"
+    return f"{head}: {evictions} in {waves}; every pod finds a place."
 
 
 def _more(document: DrainPlan, first: DrainChoice) -> str:
@@ -135,7 +151,7 @@ def round_blocks(document: DrainPlan) -> Iterator[Block]:
     if len(rows) > ROUNDS:
         yield Paragraph(f"... ({len(rows) - ROUNDS} more; -o json has all)", "dim")
     later = document.later
-    if later is not None:
+    if later is not None and document.round is None:
         rest = f"{count_of(later.rounds, 'more round')} of {count_of(later.nodes, 'node')}"
         pods = count_of(later.evictions, "pod")
         text = f"Then {rest}, not planned here: {pods} are on them by now. --round N plans it."

@@ -58,10 +58,10 @@ def _rolling(document: DrainPlan, *, wide: bool) -> Iterator[Iterable[Block]]:
         yield [*drain_rounds.choice_blocks(document), *drain_rounds.bound_blocks(document)]
         yield [*drain_rounds.next_block(document), _checked(document)]
     else:
-        shown = document.round is not None or len(document.rounds) == 1
-        if shown or wide:
+        if document.round is not None or len(document.rounds) == 1 or wide:
             yield eviction_blocks(document, wide=wide)
-        yield [*drain_rounds.round_blocks(document), *drain_rounds.bound_blocks(document)]
+        if document.round is None:
+            yield [*drain_rounds.round_blocks(document), *drain_rounds.bound_blocks(document)]
         yield [_checked(document)]
     yield notice_blocks(document.notices, wide=wide)
 
@@ -142,13 +142,14 @@ def eviction_blocks(document: DrainPlan, *, wide: bool) -> Iterator[Block]:
     for number, each in enumerate(document.rounds, start=1):
         for wave in each.waves:
             label = f"{number}.{wave.number}" if rounds else str(wave.number)
-            rows += [(label, f"# cordon {node}", "") for node in wave.cordon]
+            cordons = _some(wave.cordon, wide=wide)
+            rows += [(label, f"# cordon {cordons}", "")] if cordons else []
             rows += [
                 (label, *_row(eviction, several=several, wide=wide))
                 for eviction in document.evictions
                 if (eviction.round, eviction.wave) == (number, wave.number)
             ]
-            rows += [(label, f"# uncordon {node}", "") for node in wave.cordon]
+            rows += [(label, f"# uncordon {cordons}", "")] if cordons else []
     shown = rows if wide else rows[:ROWS]
     yield Table(("WAVE", "POD", "EXPECTED ON"), tuple(shown))
     if len(shown) < len(rows):
@@ -159,11 +160,15 @@ def eviction_blocks(document: DrainPlan, *, wide: bool) -> Iterator[Block]:
 
 def _row(eviction: DrainEviction, *, several: bool, wide: bool) -> tuple[str, str]:
     pod = eviction.pod if several else eviction.pod.partition("/")[2]
-    nodes = eviction.expected_nodes
-    text = " ".join(nodes if wide else nodes[:EXPECTED])
-    if not wide and len(nodes) > EXPECTED:
-        text += f" +{len(nodes) - EXPECTED}"
+    text = _some(eviction.expected_nodes, wide=wide)
     return pod, "does not come back" if eviction.lost else text or "waits"
+
+
+def _some(nodes: Sequence[str], *, wide: bool) -> str:
+    """The first few names, and how many more there are."""
+    if wide or len(nodes) <= EXPECTED:
+        return " ".join(nodes)
+    return f"{' '.join(nodes[:EXPECTED])} +{len(nodes) - EXPECTED}"
 
 
 # What is certain

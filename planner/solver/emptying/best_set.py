@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.cluster.topology import IntArray
+from planner.solver.emptying.room_to_keep import Row
 from planner.solver.model.constraints.pod_topology_spread import Spread
 from planner.solver.model.engine import Goal, optimise
 from planner.solver.model.linear import Linear
@@ -116,23 +117,30 @@ class BestEmptySet:
             different += [fewer, more]
         model.any_of(different)
 
-    def keep_room(self, lost: Iterable[int]) -> None:
-        """Without these nodes the others that stay have to hold everything, by sums of requests.
+    def keep_room(self, rows: Iterable[Row]) -> None:
+        """What has to be there of some nodes, a failure's lost ones not among them.
 
-        What a failure asks for at the least: pods that nobody brings back are not counted.
+        A domain of which nothing is left asks for nothing.
         """
-        problem, gone = self._model.problem, set(lost)
-        staying = [n for n in range(len(problem.cluster.nodes)) if n not in gone]
-        needed = np.zeros(problem.requests.shape[1], np.int64)
-        for (group, _), pods in problem.movable.items():
-            needed += problem.requests[group] * len(pods)
-        room = problem.allocatable - problem.fixed_used
-        for resource in np.flatnonzero(needed).tolist():
-            left = Linear(constant=int(np.maximum(room[staying, resource], 0).sum()))
-            for node in staying:
-                if node in self._model.emptied:
-                    left.add(self._model.emptied[node], -max(0, int(room[node, resource])))
-            self._model.at_least(left, int(needed[resource]))
+        for row in rows:
+            nodes = np.flatnonzero(row.nodes).tolist()
+            given = self._some_stay(nodes) if row.subject else ()
+            for resource in np.flatnonzero(row.needed).tolist():
+                left = Linear(constant=int(row.offered[nodes, resource].sum()))
+                for node in nodes:
+                    if node in self._model.emptied:
+                        offered = int(row.offered[node, resource])
+                        left.add(self._model.emptied[node], -offered)
+                self._model.at_least(left, int(row.needed[resource]), given)
+
+    def _some_stay(self, nodes: Collection[int]) -> tuple[int, ...]:
+        """A literal that is true if a node stays; none if that is so in any case."""
+        if any(node not in self._model.emptied for node in nodes):
+            return ()
+        stays = self._model.literal()
+        for node in nodes:
+            self._model.any_of([stays, self._model.emptied[node]])
+        return (stays,)
 
     def _worth(self) -> Linear:
         worth = Linear()

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from planner.cluster import Cluster
+from planner.cluster import PENDING, Cluster
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.resources import sum_by
 from planner.cluster.spread import SpreadConstraint, counted_key, hard_constraints
@@ -95,11 +95,12 @@ class Counting:
         self._room = np.maximum(resources.allocatable - used, 0)
         self._pods = going
 
-    def rows(self) -> Iterator[Row]:
-        """Every row; sizes are scaled so that sums stay small numbers."""
+    def rows(self, *, gone: bool = False) -> Iterator[Row]:
+        """Every row; where emptied nodes are `gone` they are no hosts that count."""
         yield from self._pools()
         if self._steady:
             yield from self._domains()
+        if self._steady and not gone:
             yield from self._hosts()
 
     def _pools(self) -> Iterator[Row]:
@@ -118,7 +119,7 @@ class Counting:
             member = np.zeros(len(cluster.groups), np.bool_)
             member[[group for group in groups if mask_of[group] in inside]] = True
             pods = self._pods[member[cluster.group_of[self._pods]]]
-            pods = pods[pool[cluster.node_of[pods]]]
+            pods = pods[(cluster.node_of[pods] < 0) | pool[cluster.node_of[pods]]]
             needed = cluster.resources.requests[cluster.group_of[pods]].sum(axis=0)
             yield Row(pool, needed, self._room)
 
@@ -168,11 +169,17 @@ class Counting:
             yield Row(nodes, np.array([needed], np.int64), ones)
 
     def _counted(self, spread: SpreadConstraint) -> int:
-        """Matching pods on eligible nodes; those that go with their node are not looked at."""
+        """Matching pods on eligible nodes; those that go with their node are not looked at.
+
+        Who waits counts, too, if the rule is its own: it can land on no other node.
+        """
         cluster = self._cluster
         pods = self._pods[np.isin(cluster.group_of[self._pods], spread.matching)]
         pods = pods[~cluster.terminating[pods]]
-        return int(spread.scope.eligible[cluster.node_of[pods]].sum())
+        waits = pods[cluster.node_of[pods] == PENDING]
+        own = np.isin(cluster.group_of[waits], [carrier.group for carrier in spread.carriers])
+        there = spread.scope.eligible[cluster.node_of[pods[cluster.node_of[pods] >= 0]]]
+        return int(there.sum()) + int(own.sum())
 
     def most(self, prices: Mapping[int, int], limit: float) -> RoomToKeep:
         """The most that candidates can be worth together, class by class."""
