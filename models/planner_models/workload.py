@@ -185,6 +185,7 @@ class JobSpec(KubeModel):
     backoff_limit: Count = 6
     backoff_limit_per_index: Count | None = None
     pod_failure_policy: PodFailurePolicy = PodFailurePolicy.defaults()
+    pod_replacement_policy: Literal["", "TerminatingOrFailed", "Failed"] = ""
     managed_by: str = ""
     template: PodTemplate = PodTemplate.defaults()
 
@@ -210,6 +211,12 @@ class Job(KubeObject):
         return any(
             c.type in ("Complete", "Failed") and c.status == "True" for c in self.status.conditions
         )
+
+    @property
+    def replaces_failed_only(self) -> bool:
+        """Whether a new pod waits until the old one has ended; with a podFailurePolicy always."""
+        policy = self.spec.pod_replacement_policy
+        return policy == "Failed" or bool(not policy and self.spec.pod_failure_policy.rules)
 
     @property
     def wanted(self) -> int:

@@ -167,7 +167,7 @@ class TrialState:
         if question in self._hopeless:
             return None
         evaluation = self._evaluated(pod, group)
-        nodes = len(self.cluster.nodes)
+        nodes = len(self._state.all_nodes)
         found = preempt(
             self._scheduler, evaluation, 0 if random is None else random.randrange(nodes)
         )

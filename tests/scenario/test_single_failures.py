@@ -1,0 +1,81 @@
+"""Zones and nodes of the packaged example fail, one at a time."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.scenario import LoseNodes, Manner, agreement
+from tests.scenario.examples import after, example, named, running, waiting, zone_lost
+
+
+def test_most_pods_of_an_unreachable_zone_wait_because_it_still_counts_for_spread() -> None:
+    found = zone_lost("eu-1c", "unreachable")
+    assert (found.lost, found.waiting) == (17, 12)
+    assert waiting(found) == {"api": 4, "auth": 1, "cart": 2, "search": 2, "web": 3}
+    assert running(found) == {
+        "api": (4, 4, 0),
+        "auth": (1, 1, 0),
+        "batch": (4, 4, 0),
+        "cart": (2, 2, 0),
+        "feed": (3, 3, 0),
+        "search": (3, 2, 0),
+        "web": (3, 3, 0),
+    }
+    api = next(each for each in found.workloads if each.workload.name == "api")
+    assert api.before == (4, 4, 4, 0)
+    assert api.message == (
+        "0/12 nodes are available: 4 node(s) had untolerated taint(s), 8 node(s) didn't match pod "
+        "topology spread constraints."
+    )
+
+
+def test_all_pods_come_back_when_the_nodes_of_the_zone_are_removed() -> None:
+    found = zone_lost("eu-1c", "removed")
+    assert (found.lost, found.waiting) == (17, 0)
+    counts = {name: sorted(each) for name, each in running(found).items()}
+    assert counts == {
+        "api": [0, 6, 6],
+        "auth": [0, 1, 2],
+        "batch": [0, 4, 4],
+        "cart": [0, 3, 3],
+        "feed": [0, 3, 3],
+        "search": [0, 3, 4],
+        "web": [0, 4, 5],
+    }
+    assert [round(100 * each.share) for each in found.cpu] == [39, 59]
+
+
+@pytest.mark.parametrize("manner", ["unreachable", "removed"])
+def test_every_seed_leaves_the_same_number_waiting(manner: Manner) -> None:
+    found = [zone_lost("eu-1c", manner, seed=seed) for seed in range(20)]
+    assert {each.waiting for each in found} == {12 if manner == "unreachable" else 0}
+    assert 1 <= agreement(found) <= 20
+
+
+@pytest.mark.parametrize(
+    ("zone", "unreachable", "hardest"),
+    [
+        ("eu-1a", 13, "search 3 of 7"),
+        ("eu-1b", 12, "api 4 of 12"),
+        ("eu-1c", 12, "api 4 of 12"),
+    ],
+)
+def test_each_zone(zone: str, unreachable: int, hardest: str) -> None:
+    silent, removed = zone_lost(zone, "unreachable"), zone_lost(zone, "removed")
+    assert (silent.lost, silent.waiting, removed.waiting) == (17, unreachable, 0)
+    worst = silent.hit_hardest
+    assert f"{worst.workload.name} {worst.lost} of {sum(worst.before)}" == hardest
+    assert (round(100 * removed.cpu[1].share), removed.cpu[1].allocatable) == (59, 32_000)
+
+
+@pytest.mark.parametrize("name", [node.name for node in example().nodes])
+def test_no_single_node_matters(name: str) -> None:
+    cluster = example()
+    silent = after(cluster, LoseNodes(named(cluster, name), "unreachable"))
+    found = after(cluster, LoseNodes(named(cluster, name), "removed"))
+    assert (silent.waiting, found.waiting) == (0, 0)
+    assert (round(100 * found.cpu[1].share), found.cpu[1].allocatable) == (43, 44_000)
+    hardest = found.hit_hardest
+    assert hardest.lost == 1
+    assert (sum(hardest.before) == 3) == (name in ("a4", "b3", "c4"))
+    assert found.lost == 5 if name in ("a4", "b3") else found.lost in (4, 5)
