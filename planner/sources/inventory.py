@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from planner_models.notice import Notice
     from planner_models.pod import Pod
     from planner_models.policy import PodDisruptionBudget
+    from planner_models.quota import HorizontalPodAutoscaler, ResourceQuota
     from planner_models.scheduler_config import KubeSchedulerConfiguration
     from planner_models.volume import (
         CSIDriver,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         VolumeAttachment,
     )
     from planner_models.workload import (
+        CronJob,
         DaemonSet,
         Deployment,
         Job,
@@ -54,6 +56,9 @@ class Inventory:
     stateful_sets: tuple[StatefulSet, ...] = ()
     daemon_sets: tuple[DaemonSet, ...] = ()
     jobs: tuple[Job, ...] = ()
+    cron_jobs: tuple[CronJob, ...] = ()
+    autoscalers: tuple[HorizontalPodAutoscaler, ...] = ()
+    quotas: tuple[ResourceQuota, ...] = ()
     replication_controllers: tuple[ReplicationController, ...] = ()
     services: tuple[Service, ...] = ()
     namespaces: tuple[Namespace, ...] = ()

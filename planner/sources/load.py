@@ -40,6 +40,7 @@ from planner_models.volume import (
     VolumeAttachment,
 )
 from planner_models.workload import (
+    CronJob,
     DaemonSet,
     Deployment,
     Job,
@@ -148,6 +149,7 @@ class _Loading:
             daemon_sets=tuple(workloads.daemon_sets),
             jobs=tuple(workloads.jobs),
             replication_controllers=tuple(workloads.replication_controllers),
+            cron_jobs=self._kind(CronJob),
             services=self._kind(Service),
             namespaces=self._kind(Namespace),
             priority_classes=tuple(classes.values()),
@@ -160,8 +162,20 @@ class _Loading:
             storage_capacities=self._kind(CSIStorageCapacity),
             volume_attachments=self._kind(VolumeAttachment),
         )
-        found = self._with_fleet(self._with_configurations(found))
+        found = self._with_fleet(self._with_configurations(self._with_limits(found)))
         return replace(found, notices=tuple(self._notices))
+
+    def _with_limits(self, found: Inventory) -> Inventory:
+        """Who else decides how many pods there may be."""
+        if not self._kinds & {"ResourceQuota", "HorizontalPodAutoscaler"}:
+            return found
+        from planner_models.quota import HorizontalPodAutoscaler, ResourceQuota
+
+        return replace(
+            found,
+            quotas=self._kind(ResourceQuota),
+            autoscalers=self._kind(HorizontalPodAutoscaler),
+        )
 
     def _with_configurations(self, found: Inventory) -> Inventory:
         """What other programs are told; the models are imported where the input has any."""
