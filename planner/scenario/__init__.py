@@ -1,7 +1,7 @@
 """What Kubernetes' controllers and kube-scheduler do by themselves after a change.
 
     changed = apply_changes(cluster, [LoseNodes(nodes, "unreachable")])
-    settled = settle(changed, [profile], seed=1)
+    settled = settle(changed, profile, seed=1)
     result = outcome(settled, profile)
 
 `changes` has the changes as values. `apply_changes` makes them on a copy: nodes turn silent or into
@@ -13,7 +13,7 @@ compares before and after: running pods by workload and domain, who waits and wh
 Nothing here looks for a better way: that is up to those who ask. So it never meets the solver.
 """
 
-from planner.scenario.apply import Changed, Fact, apply_changes
+from planner.scenario.apply import Changed, Departure, Fact, apply_changes
 from planner.scenario.changes import (
     AddNodes,
     Apply,
@@ -36,6 +36,7 @@ __all__ = [
     "Change",
     "Changed",
     "Cordon",
+    "Departure",
     "Evict",
     "Fact",
     "LoseNodes",

@@ -7,9 +7,9 @@ same replica before and after. Nodes that are removed stay as ghosts, for the sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -47,6 +47,19 @@ class Fact:
     text: str
 
 
+class Departure(NamedTuple):
+    """A pod of a silent node is deleted, so many seconds after the outage.
+
+    It stays on the node as its terminating `twin`; with `again` another pod waits in its place.
+    """
+
+    seconds: int
+    pod: int
+    node: int
+    twin: int
+    again: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Changed:
     """The cluster before and right after changes, and what they were.
@@ -66,17 +79,8 @@ class Changed:
     """Nodes that no longer run anything: silent ones and ghosts."""
     zones: tuple[ZoneOutage, ...] = ()
     """Zones with silent nodes, and how fast these are emptied."""
-    deleted_at: Mapping[int, int] = field(default_factory=dict)
-    """When the pods of silent nodes are deleted, in seconds from the outage."""
-
-    @property
-    def waiting(self) -> tuple[int, ...]:
-        """Pods that wait for a node: those that did before, replacements in order, new ones."""
-        again = [each.pod for each in self.lost if each.fate == "replaced"]
-        again.sort(key=lambda pod: self.deleted_at.get(pod, 0))
-        later = {*again, *self.made}
-        first = [pod for pod in self.cluster.pending.tolist() if pod not in later]
-        return (*first, *again, *self.made)
+    departures: tuple[Departure, ...] = ()
+    """Pods of silent nodes, which are deleted later, in that order."""
 
 
 def apply_changes(cluster: Cluster, changes: Iterable[Change]) -> Changed:
@@ -176,31 +180,25 @@ def _removed(state: Changed, nodes: Sequence[int]) -> Changed:
 
 
 def _silent(state: Changed, nodes: Sequence[int]) -> Changed:
-    """Replaced pods wait, with a terminating twin; other deleted ones terminate, too."""
+    """Pods stay where they are until their time comes; they are not ready from now on."""
     cluster = state.cluster
     pods = _pods_on(cluster, nodes)
     outage = unreachable(cluster, nodes, pods)
     lost = lost_pods(cluster, (p for p in pods if p in outage.deleted_at), ended=False)
     stay = staying(cluster, (p for p in pods if p not in outage.deleted_at))
-    again = [each for each in lost if each.fate == "replaced"]
-    records = {
-        each.pod: msgspec.structs.replace(
-            cluster.pods[each.pod], ready=False, terminating=each.pod in outage.deleted_at
-        )
-        for each in (*lost, *stay)
-        if each.fate != "replaced"
-    }
-    twins = range(len(cluster.pods), len(cluster.pods) + len(again))
-    changed = with_old_pods(cluster.with_nodes(outage.nodes), [each.pod for each in again])
-    placement = {each.pod: PENDING for each in again}
-    placement |= {twin: each.node for twin, each in zip(twins, again, strict=True)}
+    departures = (
+        Departure(outage.deleted_at[e.pod], e.pod, e.node, twin, e.fate == "replaced")
+        for twin, e in enumerate(lost, start=len(cluster.pods))
+    )
+    records = {pod: msgspec.structs.replace(cluster.pods[pod], ready=False) for pod in pods}
+    changed = cluster.with_nodes(outage.nodes).with_pods(records)
     return replace(
         state,
-        cluster=changed.with_pods(records).with_placement(placement),
+        cluster=with_old_pods(changed, [each.pod for each in lost]),
         lost=(*state.lost, *lost, *stay),
         down=state.down.union(nodes),
         zones=outage.zones,
-        deleted_at=outage.deleted_at,
+        departures=tuple(sorted(departures)),
     )
 
 

@@ -50,11 +50,6 @@ class WorkloadOutcome:
         """The part of its running pods that it lost."""
         return self.lost / max(1, sum(self.before))
 
-    @property
-    def share_waiting(self) -> float:
-        """The part of its pods that waits."""
-        return self.waiting / max(1, sum(self.after) + self.waiting)
-
 
 @dataclass(frozen=True)
 class Requested:
@@ -98,11 +93,8 @@ class Outcome:
 
     @property
     def hit_hardest(self) -> WorkloadOutcome:
-        """By the share that waits, then by the share that was lost, then by number and name."""
-        return max(
-            self.workloads,
-            key=lambda each: (each.share_waiting, each.share_lost, each.lost),
-        )
+        """Of those with pods that wait, if there are any, the one that lost the largest share."""
+        return max(self.workloads, key=lambda each: (each.waiting > 0, each.share_lost, each.lost))
 
 
 def outcome(settled: Settled, profile: Profile, *, topology_key: str = ZONE) -> Outcome:

@@ -33,8 +33,8 @@ def zone_lost(zone: str, manner: Manner, *, seed: int = 0) -> Outcome:
 
 
 def after(cluster: Cluster, *changes: Change, seed: int = 0) -> Outcome:
-    settled = settle(apply_changes(cluster, changes), seed=seed)
-    return outcome(settled, default_profile())
+    profile = default_profile()
+    return outcome(settle(apply_changes(cluster, changes), profile, seed=seed), profile)
 
 
 def deployment(name: str) -> WorkloadRef:

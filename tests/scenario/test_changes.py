@@ -21,6 +21,7 @@ from planner.scenario import (
     apply_changes,
     settle,
 )
+from planner.scheduler.profile import default_profile
 from planner.sources.inventory import Inventory
 from planner.sources.load import load_documents
 from planner_models.node import ZONE
@@ -84,7 +85,7 @@ def test_a_changed_rule_is_judged_with_the_pods_where_they_are() -> None:
     cluster = example(SCALED)
     lose = LoseNodes(nodes_of(cluster, "eu-1a"), "unreachable")
     plain = after(cluster, lose)
-    assert (plain.lost, plain.waiting) == (26, 16)
+    assert (plain.lost, plain.waiting) == (26, 14)
     honor = Apply(applied(SCALED, *honouring(ZONE)))
     found = after(cluster, lose, honor)
     assert (found.lost, waiting(found)) == (26, {"api": 2})
@@ -109,7 +110,7 @@ def test_an_applied_workload_and_one_with_more_replicas_get_pods_that_wait() -> 
     assert changed.facts[0].objects == ("deploy/api", "deploy/shop")
     names = [changed.cluster.pods[each].labels.get("app") for each in changed.made]
     assert sorted(names, key=str) == ["api", "api", "api", "web", "web"]
-    assert not len(settle(changed).cluster.pending)
+    assert not len(settle(changed, default_profile()).cluster.pending)
 
 
 def test_new_nodes_take_waiting_pods_and_get_their_daemons() -> None:
@@ -123,7 +124,7 @@ def test_new_nodes_take_waiting_pods_and_get_their_daemons() -> None:
     )
     changed = apply_changes(cluster, [AddNodes(cluster.nodes[0], 2)])
     assert [each.name for each in changed.cluster.nodes] == ["n0", "n0-1", "n0-2"]
-    settled = settle(changed).cluster
+    settled = settle(changed, default_profile()).cluster
     where = {settled.pods[i].key: int(at) for i, at in enumerate(settled.node_of)}
     assert where["default/web-1"] in (1, 2)
     log = [at for key, at in where.items() if key.startswith("default/log")]
@@ -149,7 +150,7 @@ def test_a_cordoned_node_takes_no_pod_and_stays_a_domain() -> None:
         cluster, [Cordon(named(cluster, "a1")), Evict(tuple(cluster.pods_on(0).tolist()))]
     )
     assert changed.cluster.topology(ZONE).domains == ("eu-1a", "eu-1b", "eu-1c")
-    settled = settle(changed).cluster
+    settled = settle(changed, default_profile()).cluster
     assert not len(settled.pods_on(0))
     assert not len(settled.pending)
 
@@ -159,4 +160,4 @@ def test_removed_pods_are_not_made_anew() -> None:
     changed = apply_changes(cluster, [RemovePods((0, 1))])
     assert not changed.lost
     assert len(changed.cluster.running) == len(cluster.running) - 2
-    assert not changed.waiting
+    assert not len(changed.cluster.pending)

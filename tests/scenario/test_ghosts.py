@@ -56,7 +56,7 @@ def test_ghosts_are_like_nodes_that_never_were(
     every = range(len(cluster.nodes))
     nodes = data.draw(st.lists(st.sampled_from(every), unique=True, min_size=1))
     changed = apply_changes(cluster, [LoseNodes(tuple(nodes), "removed")])
-    keys = [cluster.pods[each].key for each in changed.waiting]
+    keys = [cluster.pods[each].key for each in changed.cluster.pending.tolist()]
     naive = rebuilt_without_ghosts(changed)
     assert in_order(changed.cluster, keys, seed, preempt=preempt) == in_order(
         naive, keys, seed, preempt=preempt

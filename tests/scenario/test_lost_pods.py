@@ -8,8 +8,10 @@ import pytest
 
 from planner.cluster import Cluster
 from planner.scenario import Changed, LoseNodes, Manner, apply_changes, settle
+from planner.scheduler.profile import default_profile
 from tests.objects import HOSTNAME, cluster_of, node, owned, pod, workload
 
+PROFILE = default_profile()
 UNREACHABLE = "node.kubernetes.io/unreachable"
 USUAL = [
     {"key": UNREACHABLE, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
@@ -102,10 +104,10 @@ def test_a_deleted_pod_of_a_silent_node_no_longer_counts_for_spread_but_for_affi
     }
     cluster = two_zones(member("ReplicaSet", "web", "web-x", spec={"affinity": apart}))
     changed = lost(cluster, "unreachable")
-    twin = changed.cluster.pods[-1]
-    assert (twin.terminating, int(changed.cluster.node_of[-1])) == (True, 1)
-    assert changed.cluster.used[1].any()
-    assert settle(changed).cluster.node_of[0] in (0, 2)
+    settled = settle(changed, PROFILE).cluster
+    assert (settled.pods[-1].terminating, int(settled.node_of[-1])) == (True, 1)
+    assert settled.used[1].any()
+    assert settled.node_of[0] in (0, 2)
 
 
 def test_an_ordered_stateful_set_makes_one_pod_after_the_other() -> None:
@@ -117,7 +119,7 @@ def test_an_ordered_stateful_set_makes_one_pod_after_the_other() -> None:
         pod("web-0", "b", spec=other, metadata=owned("StatefulSet", "web")),
         pod("web-1", "b", spec=big, metadata=owned("StatefulSet", "web")),
     )
-    settled = settle(lost(cluster, "removed"))
+    settled = settle(lost(cluster, "removed"), PROFILE)
     assert settled.cluster.node_of.tolist() == [-1, -1]
     assert set(settled.messages) == {0}, "web-1 is not made before web-0 runs"
 
@@ -125,7 +127,7 @@ def test_an_ordered_stateful_set_makes_one_pod_after_the_other() -> None:
 def test_a_stateful_set_comes_back_in_order() -> None:
     pods = [member("StatefulSet", "web", f"web-{i}") for i in range(3)]
     cluster = two_zones(workload("StatefulSet", "web", {"replicas": 3}), *pods)
-    assert not len(settle(lost(cluster, "removed")).cluster.pending)
+    assert not len(settle(lost(cluster, "removed"), PROFILE).cluster.pending)
 
 
 def test_pods_driven_off_by_others_wait_in_turn() -> None:
@@ -140,8 +142,8 @@ def test_pods_driven_off_by_others_wait_in_turn() -> None:
         pod("low", "a", spec=size("3", 1), metadata=owned("ReplicaSet", "low")),
     )
     changed = lost(cluster, "removed")
-    assert settle(changed).cluster.node_of.tolist() == [-1, 0]
-    driven = settle(changed, preempt=True)
+    assert settle(changed, PROFILE).cluster.node_of.tolist() == [-1, 0]
+    driven = settle(changed, PROFILE, preempt=True)
     assert driven.cluster.node_of.tolist() == [0, -1]
     assert driven.preempted == (1,)
     assert driven.messages[1].startswith("0/1 nodes are available")
