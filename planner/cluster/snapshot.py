@@ -223,6 +223,15 @@ class Cluster:
             ghosts=ghosts,
         )
 
+    def with_nodes_of(self, other: Cluster) -> Cluster:
+        """The nodes as another snapshot of the same nodes and groups has them, ghosts and all."""
+        return self._with_nodes(
+            nodes=other.nodes,
+            resources=other.resources,
+            arrival=other.arrival,
+            ghosts=other.ghosts,
+        )
+
     def _with_nodes(self, **changes: Any) -> Cluster:
         """What is known of pods and groups alone is shared."""
         changed = replace(self, **changes)

@@ -8,7 +8,8 @@
 ghosts, controllers make pods that wait, and `Changed` says what became of each lost pod and when.
 `settle` lets kube-scheduler act until nothing happens any more, under one tie seed. `outcome`
 compares before and after: running pods by workload and domain, who waits and why, limits, budgets.
-`agreement` says how many outcomes of several seeds are the same.
+`agreement` says how many outcomes of several seeds are the same, `timeline` when pods of silent
+nodes are deleted, and `returned` what is left when lost nodes come back.
 
 Nothing here looks for a better way: that is up to those who ask. So it never meets the solver.
 """
@@ -26,8 +27,17 @@ from planner.scenario.changes import (
     Scale,
 )
 from planner.scenario.lost_pods import LostPod
-from planner.scenario.outcome import Outcome, Requested, WorkloadOutcome, agreement, outcome
+from planner.scenario.outcome import (
+    Outcome,
+    Requested,
+    Summary,
+    WorkloadOutcome,
+    agreement,
+    outcome,
+)
+from planner.scenario.returned import returned
 from planner.scenario.settle import Settled, settle
+from planner.scenario.timeline import Moment, timeline
 from planner.scenario.unreachable import ZoneOutage
 
 __all__ = [
@@ -42,15 +52,19 @@ __all__ = [
     "LoseNodes",
     "LostPod",
     "Manner",
+    "Moment",
     "Outcome",
     "RemovePods",
     "Requested",
     "Scale",
     "Settled",
+    "Summary",
     "WorkloadOutcome",
     "ZoneOutage",
     "agreement",
     "apply_changes",
     "outcome",
+    "returned",
     "settle",
+    "timeline",
 ]

@@ -70,6 +70,8 @@ class Changed:
 
     before: Cluster
     cluster: Cluster
+    intact: Cluster
+    """With all changes made, before any node was lost."""
     facts: tuple[Fact, ...] = ()
     made: tuple[int, ...] = ()
     """New pods, which nobody had before."""
@@ -88,15 +90,14 @@ def apply_changes(cluster: Cluster, changes: Iterable[Change]) -> Changed:
 
     Nodes and pods of the changes are indexes of the given cluster.
     """
-    asked, state = list(changes), Changed(cluster, cluster)
+    asked, state = list(changes), Changed(cluster, cluster, cluster)
     for kind in ORDER:
         found = [change for change in asked if isinstance(change, kind)]
-        if kind is LoseNodes:
-            state = _lost(state, [each for each in found if isinstance(each, LoseNodes)])
-            continue
-        for change in found:
-            state = _changed(state, change)
-    return state
+        if kind is not LoseNodes:
+            for change in found:
+                state = _changed(state, change)
+    failures = [change for change in asked if isinstance(change, LoseNodes)]
+    return _lost(replace(state, intact=state.cluster), failures)
 
 
 def _changed(state: Changed, change: Change) -> Changed:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -64,6 +65,17 @@ class Requested:
         return self.used / max(1, self.allocatable)
 
 
+class Summary(NamedTuple):
+    """What a line about one of many failures says: equal ones can share the line."""
+
+    lost: int
+    waiting: int
+    hit_hardest: WorkloadRef | None
+    its_lost: int
+    its_pods: int
+    cpu: Requested
+
+
 @dataclass(frozen=True)
 class Outcome:
     """Everything that is worth a comparison; two outcomes are equal if nobody could tell."""
@@ -92,9 +104,23 @@ class Outcome:
         return sum(each.waiting for each in self.workloads)
 
     @property
-    def hit_hardest(self) -> WorkloadOutcome:
+    def hit_hardest(self) -> WorkloadOutcome | None:
         """Of those with pods that wait, if there are any, the one that lost the largest share."""
-        return max(self.workloads, key=lambda each: (each.waiting > 0, each.share_lost, each.lost))
+        hit = [each for each in self.workloads if each.lost or each.waiting]
+        return max(hit, key=_severity, default=None)
+
+    @property
+    def summary(self) -> Summary:
+        """In one line."""
+        each = self.hit_hardest
+        if each is None:
+            return Summary(self.lost, self.waiting, None, 0, 0, self.cpu[1])
+        pods = sum(each.before)
+        return Summary(self.lost, self.waiting, each.workload, each.lost, pods, self.cpu[1])
+
+
+def _severity(each: WorkloadOutcome) -> tuple[bool, float, int]:
+    return each.waiting > 0, each.share_lost, each.lost
 
 
 def outcome(settled: Settled, profile: Profile, *, topology_key: str = ZONE) -> Outcome:

@@ -4,8 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from planner.scenario import LoseNodes, Manner, agreement
-from tests.scenario.examples import after, example, named, running, waiting, zone_lost
+from planner.replay import violations
+from planner.scenario import (
+    LoseNodes,
+    Manner,
+    agreement,
+    apply_changes,
+    returned,
+    settle,
+    timeline,
+)
+from planner.scheduler.profile import default_profile
+from tests.scenario.examples import (
+    after,
+    example,
+    named,
+    nodes_of,
+    running,
+    waiting,
+    zone_lost,
+)
 
 
 def test_most_pods_of_an_unreachable_zone_wait_because_it_still_counts_for_spread() -> None:
@@ -63,8 +81,9 @@ def test_every_seed_leaves_the_same_number_waiting(manner: Manner) -> None:
 def test_each_zone(zone: str, unreachable: int, hardest: str) -> None:
     silent, removed = zone_lost(zone, "unreachable"), zone_lost(zone, "removed")
     assert (silent.lost, silent.waiting, removed.waiting) == (17, unreachable, 0)
-    worst = silent.hit_hardest
-    assert f"{worst.workload.name} {worst.lost} of {sum(worst.before)}" == hardest
+    line = silent.summary
+    assert line.hit_hardest is not None
+    assert f"{line.hit_hardest.name} {line.its_lost} of {line.its_pods}" == hardest
     assert (round(100 * removed.cpu[1].share), removed.cpu[1].allocatable) == (59, 32_000)
 
 
@@ -75,9 +94,8 @@ def test_no_single_node_matters(name: str) -> None:
     found = after(cluster, LoseNodes(named(cluster, name), "removed"))
     assert (silent.waiting, found.waiting) == (0, 0)
     assert (round(100 * found.cpu[1].share), found.cpu[1].allocatable) == (43, 44_000)
-    hardest = found.hit_hardest
-    assert hardest.lost == 1
-    assert (sum(hardest.before) == 3) == (name in ("a4", "b3", "c4"))
+    assert found.summary.its_lost == 1
+    assert (found.summary.its_pods == 3) == (name in ("a4", "b3", "c4"))
     assert found.lost == 5 if name in ("a4", "b3") else found.lost in (4, 5)
 
 
@@ -86,3 +104,37 @@ def test_pods_that_are_deleted_first_may_find_a_node_while_the_others_still_coun
     found = zone_lost("eu-1a", "unreachable")
     assert running(found)["search"] in ((0, 3, 2), (0, 2, 3))
     assert waiting(found)["search"] == 2
+
+
+def test_what_moved_away_stays_away_when_the_nodes_come_back() -> None:
+    cluster, profile = example(), default_profile()
+    lose = LoseNodes(nodes_of(cluster, "eu-1c"), "removed")
+    back = returned(settle(apply_changes(cluster, [lose]), profile))
+    assert not back.ghosts
+    assert not len(back.pods_on(back.node_index["c1"]))
+    found = violations(back, profile)
+    assert sum(each.excess for each in found) == 27
+    assert len({back.workloads[each.group] for each in found}) == 5
+
+
+def test_terminating_pods_are_gone_when_silent_nodes_come_back() -> None:
+    cluster, profile = example(), default_profile()
+    lose = LoseNodes(nodes_of(cluster, "eu-1c"), "unreachable")
+    settled = settle(apply_changes(cluster, [lose]), profile)
+    assert len(settled.cluster.running) == 39 + 17
+    back = returned(settled)
+    assert (len(back.running), len(back.pending)) == (39, 12)
+    again = settle(apply_changes(back, []), profile)
+    assert not len(again.cluster.pending)
+
+
+def test_the_timeline_of_an_unreachable_zone() -> None:
+    cluster = example()
+    changed = apply_changes(cluster, [LoseNodes(nodes_of(cluster, "eu-1c"), "unreachable")])
+    assert [(each.seconds, each.event, each.count) for each in timeline(changed)] == [
+        (50, "notReady", 4),
+        (50, "firstTainted", 1),
+        (80, "lastTainted", 1),
+        (350, "firstDeleted", 5),
+        (380, "lastDeleted", 4),
+    ]
