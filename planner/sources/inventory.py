@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         ResourceBinding,
         SchedulingPolicySnapshot,
     )
+    from planner_models.limit_range import LimitRange
     from planner_models.member_cluster import MemberCluster
     from planner_models.node import Node
     from planner_models.notice import Notice
@@ -58,6 +59,7 @@ class Inventory:
     jobs: tuple[Job, ...] = ()
     cron_jobs: tuple[CronJob, ...] = ()
     autoscalers: tuple[HorizontalPodAutoscaler, ...] = ()
+    limit_ranges: tuple[LimitRange, ...] = ()
     quotas: tuple[ResourceQuota, ...] = ()
     replication_controllers: tuple[ReplicationController, ...] = ()
     services: tuple[Service, ...] = ()

@@ -120,7 +120,8 @@ class _Loading:
         classes = {c.name: c for c in self._kind(PriorityClass)}
         distinct = self._distinct_pods()
         stored = (pod.spec for pod in distinct if pod.stored)
-        admission = Admission(classes, self._kind(LimitRange), stored)
+        limit_ranges = self._kind(LimitRange)
+        admission = Admission(classes, limit_ranges, stored)
         pods = list(self._admitted(distinct, admission))
         workloads = Workloads(
             deployments=self._kind(Deployment),
@@ -150,6 +151,7 @@ class _Loading:
             jobs=tuple(workloads.jobs),
             replication_controllers=tuple(workloads.replication_controllers),
             cron_jobs=self._kind(CronJob),
+            limit_ranges=limit_ranges,
             services=self._kind(Service),
             namespaces=self._kind(Namespace),
             priority_classes=tuple(classes.values()),
