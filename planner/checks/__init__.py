@@ -3,7 +3,7 @@
 from planner.checks.finding import Finding, Fix, Proof
 from planner.checks.registry import BY_ID, RULES
 from planner.checks.run import Checked, check
-from planner.checks.subject import CheckOptions, Subject, subject_of
+from planner.checks.subject import CheckOptions, Manifests, Subject, manifests_of, subject_of
 
 __all__ = [
     "BY_ID",
@@ -12,8 +12,10 @@ __all__ = [
     "Checked",
     "Finding",
     "Fix",
+    "Manifests",
     "Proof",
     "Subject",
     "check",
+    "manifests_of",
     "subject_of",
 ]

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from planner.checks.rule import Rule
 from planner.checks.rules import (
     affinity_nobody,
+    api_refuses,
     bare_pod,
+    defaults_only,
+    domain_out_of_reach,
     label_unknown,
     local_storage,
     match_label_keys_void,
@@ -25,9 +28,11 @@ from planner.checks.rules import (
     spread_key_partial,
     spread_key_unknown,
     spread_no_selector,
+    volume_pins,
 )
 
 RULES: tuple[Rule, ...] = (
+    api_refuses.RULE,
     label_unknown.RULE,
     request_too_large.RULE,
     priority_unknown.RULE,
@@ -37,13 +42,16 @@ RULES: tuple[Rule, ...] = (
     affinity_nobody.RULE,
     pdb_blocks.RULE,
     pdb_several.RULE,
+    domain_out_of_reach.RULE,
     selector_misses_itself.RULE,
     spread_key_partial.RULE,
     match_label_keys_void.RULE,
+    volume_pins.RULE,
     pdb_selects_nothing.RULE,
     selector_counts_others.RULE,
     pdb_unhealthy_stuck.RULE,
     priority_never.RULE,
+    defaults_only.RULE,
     no_budget.RULE,
     bare_pod.RULE,
     local_storage.RULE,

@@ -20,7 +20,9 @@ from planner.cluster.node_rules import NodeRules
 from planner.cluster.owners import WorkloadRef
 from planner.scheduler.profile import Profile
 from planner.sources.defaulting import default_spec, with_priority
+from planner.sources.errors import SourceError
 from planner.sources.inventory import Inventory
+from planner.sources.known_fields import UnknownField
 from planner.sources.locations import ObjectName
 from planner.sources.replenish import replenished
 from planner.sources.replicas import mould, owner_of
@@ -117,11 +119,13 @@ class Subject:
     inventory: Inventory
     profile: Profile
     options: CheckOptions
-    given: _Given
+    manifests: Manifests
 
     def changed(self, change: Change) -> Subject:
         """The same question about a changed input."""
-        return _subject(replenished(change(self.inventory)), self.given, self.profile, self.options)
+        return subject_of(
+            replenished(change(self.inventory)), self.manifests, self.profile, self.options
+        )
 
     @cached_property
     def node_rules(self) -> NodeRules:
@@ -146,28 +150,32 @@ class Subject:
         return bool(self.cluster.nodes)
 
 
-def subject_of(
-    inventory: Inventory, given: Inventory, profile: Profile, options: CheckOptions
-) -> Subject:
-    """`inventory` is everything, `given` what is to be checked of it."""
-    refs = frozenset(ref for ref, _ in _controllers(given))
-    bare = frozenset(pod.key for pod in given.pods if pod.owner is None and not pod.finished)
-    budgets = frozenset(budget.key for budget in given.budgets)
-    return _subject(inventory, _Given(refs, bare, budgets), profile, options)
-
-
 @dataclass(frozen=True)
-class _Given:
-    """The names of what is checked."""
+class Manifests:
+    """The names of what is checked, and what is wrong with its text."""
 
     workloads: frozenset[WorkloadRef]
     pods: frozenset[str]
     budgets: frozenset[str]
+    refused: tuple[SourceError, ...] = ()
+    unknown_fields: tuple[UnknownField, ...] = ()
 
 
-def _subject(
-    inventory: Inventory, given: _Given, profile: Profile, options: CheckOptions
+def manifests_of(given: Inventory, unknown: Iterable[UnknownField] = ()) -> Manifests:
+    """What an input asks to have checked."""
+    return Manifests(
+        workloads=frozenset(ref for ref, _ in _controllers(given)),
+        pods=frozenset(p.key for p in given.pods if p.owner is None and not p.finished),
+        budgets=frozenset(budget.key for budget in given.budgets),
+        refused=given.refused,
+        unknown_fields=tuple(unknown),
+    )
+
+
+def subject_of(
+    inventory: Inventory, given: Manifests, profile: Profile, options: CheckOptions
 ) -> Subject:
+    """`inventory` is everything, `given` names what is to be checked of it."""
     running = tuple(
         pod
         for pod in inventory.pods
@@ -193,7 +201,7 @@ def _subject(
         inventory=inventory,
         profile=profile,
         options=options,
-        given=given,
+        manifests=given,
     )
 
 

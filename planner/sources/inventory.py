@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from planner.sources.errors import SourceError
     from planner_models.descheduler_policy import DeschedulerPolicy
     from planner_models.fleet import ClusterResourcePlacement, ResourcePlacement
     from planner_models.fleet_binding import (
@@ -83,6 +84,8 @@ class Inventory:
     cluster_policy_snapshots: tuple[ClusterSchedulingPolicySnapshot, ...] = ()
     policy_snapshots: tuple[SchedulingPolicySnapshot, ...] = ()
     notices: tuple[Notice, ...] = ()
+    refused: tuple[SourceError, ...] = ()
+    """Objects that could not be used, where the user asked to go on without them."""
 
 
 def counted(number: int, noun: str) -> str:
