@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from planner.sources.errors import SourceError
     from planner_models.descheduler_policy import DeschedulerPolicy
     from planner_models.fleet import ClusterResourcePlacement, ResourcePlacement
     from planner_models.fleet_binding import (
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
         ResourceBinding,
         SchedulingPolicySnapshot,
     )
+    from planner_models.limit_range import LimitRange
     from planner_models.member_cluster import MemberCluster
     from planner_models.node import Node
     from planner_models.notice import Notice
@@ -58,6 +60,7 @@ class Inventory:
     jobs: tuple[Job, ...] = ()
     cron_jobs: tuple[CronJob, ...] = ()
     autoscalers: tuple[HorizontalPodAutoscaler, ...] = ()
+    limit_ranges: tuple[LimitRange, ...] = ()
     quotas: tuple[ResourceQuota, ...] = ()
     replication_controllers: tuple[ReplicationController, ...] = ()
     services: tuple[Service, ...] = ()
@@ -81,6 +84,8 @@ class Inventory:
     cluster_policy_snapshots: tuple[ClusterSchedulingPolicySnapshot, ...] = ()
     policy_snapshots: tuple[SchedulingPolicySnapshot, ...] = ()
     notices: tuple[Notice, ...] = ()
+    refused: tuple[SourceError, ...] = ()
+    """Objects that could not be used, where the user asked to go on without them."""
 
 
 def counted(number: int, noun: str) -> str:

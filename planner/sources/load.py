@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 from typing import BinaryIO, TypeVar
 
 from pydantic import BaseModel
@@ -60,9 +61,12 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def load_paths(
-    paths: Sequence[str], stdin: BinaryIO | None = None, options: ReadOptions = DEFAULTS
+    paths: Sequence[str],
+    stdin: BinaryIO | None = None,
+    options: ReadOptions = DEFAULTS,
+    on_top: Sequence[Document] = (),
 ) -> Inventory:
-    """Everything in files, directories and standard input (`-`)."""
+    """Everything in files, directories and standard input (`-`); `on_top` is applied last."""
 
     @cache
     def piped() -> bytes:
@@ -70,9 +74,9 @@ def load_paths(
 
     try:
         with closing(_in_pieces(paths, piped, options)) as documents:
-            return load_documents(documents, options)
+            return load_documents(chain(documents, on_top), options)
     except UnevenDumpError:
-        return load_documents(documents_of(paths, piped, options), options)
+        return load_documents(chain(documents_of(paths, piped, options), on_top), options)
 
 
 def _in_pieces(
@@ -120,7 +124,8 @@ class _Loading:
         classes = {c.name: c for c in self._kind(PriorityClass)}
         distinct = self._distinct_pods()
         stored = (pod.spec for pod in distinct if pod.stored)
-        admission = Admission(classes, self._kind(LimitRange), stored)
+        limit_ranges = self._kind(LimitRange)
+        admission = Admission(classes, limit_ranges, stored)
         pods = list(self._admitted(distinct, admission))
         workloads = Workloads(
             deployments=self._kind(Deployment),
@@ -150,6 +155,7 @@ class _Loading:
             jobs=tuple(workloads.jobs),
             replication_controllers=tuple(workloads.replication_controllers),
             cron_jobs=self._kind(CronJob),
+            limit_ranges=limit_ranges,
             services=self._kind(Service),
             namespaces=self._kind(Namespace),
             priority_classes=tuple(classes.values()),
@@ -163,7 +169,7 @@ class _Loading:
             volume_attachments=self._kind(VolumeAttachment),
         )
         found = self._with_fleet(self._with_configurations(self._with_limits(found)))
-        return replace(found, notices=tuple(self._notices))
+        return replace(found, notices=tuple(self._notices), refused=tuple(self._decoded.refused))
 
     def _with_limits(self, found: Inventory) -> Inventory:
         """Who else decides how many pods there may be."""
