@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from planner.cluster.groups import PodGroup, group_pods, visible_keys
+from planner.cluster.groups import PodGroup, group_pods, other_selectors, visible_keys
 from planner.cluster.notices import NAME_LABEL, cluster_notices
 from planner.cluster.owners import Owners
 from planner.cluster.resources import resource_table
@@ -17,8 +17,7 @@ from planner.sources.inventory import Inventory
 from planner.sources.load import no_garbage_collection
 from planner_models.node import Node
 from planner_models.pod import Pod
-from planner_models.selectors import LabelSelector
-from planner_models.workload import Controller, Namespace, ReplicaSet, StatefulSet
+from planner_models.workload import Controller, Namespace
 
 
 def build_cluster(inventory: Inventory) -> Cluster:
@@ -31,7 +30,9 @@ def _build(inventory: Inventory) -> Cluster:
     nodes = tuple(sorted(inventory.nodes, key=lambda node: node.name))
     pods = tuple(pod for pod in inventory.pods if not pod.finished)
     specs = {id(pod.spec): pod.spec for pod in pods}.values()
-    groups, group_of = group_pods(pods, visible_keys(specs, _selectors(inventory)))
+    owners = Owners(_controllers(inventory))
+    outside = other_selectors(inventory.services, owners, inventory.budgets)
+    groups, group_of = group_pods(pods, visible_keys(specs, outside))
     node_of = _node_of(nodes, pods)
     for array in (node_of, group_of):
         array.flags.writeable = False
@@ -42,18 +43,17 @@ def _build(inventory: Inventory) -> Cluster:
         groups=groups,
         group_of=group_of,
         resources=resource_table(nodes, groups),
-        owners=Owners(_controllers(inventory)),
+        owners=owners,
         namespaces=_namespaces(inventory.namespaces, groups),
         terminating_namespaces=frozenset(
             n.name for n in inventory.namespaces if n.metadata.deletion_timestamp is not None
         ),
         services=inventory.services,
-        owner_selectors=tuple(_owner_selectors(inventory)),
         budgets=inventory.budgets,
         storage=_storage(inventory),
         arrival=_arrival(inventory.nodes, nodes),
         finished_pods=tuple(pod for pod in inventory.pods if pod.finished),
-        priority_classes={each.name: each.value for each in inventory.priority_classes},
+        priority_classes={each.name: each for each in inventory.priority_classes},
         notices=(*inventory.notices, *cluster_notices(inventory, nodes, pods, node_of)),
     )
 
@@ -90,26 +90,6 @@ def _controllers(inventory: Inventory) -> Iterable[Controller]:
     yield from inventory.daemon_sets
     yield from inventory.jobs
     yield from inventory.replication_controllers
-
-
-def _selectors(inventory: Inventory) -> Iterable[LabelSelector]:
-    """Selectors outside of pods that tell pods apart: services, owners and budgets."""
-    for service in inventory.services:
-        yield LabelSelector(match_labels=service.spec.selector)
-    for _, selector in _owner_selectors(inventory):
-        yield selector
-    for budget in inventory.budgets:
-        if budget.spec.selector is not None:
-            yield budget.spec.selector
-
-
-def _owner_selectors(inventory: Inventory) -> Iterable[tuple[str, LabelSelector]]:
-    owners: tuple[ReplicaSet | StatefulSet, ...] = inventory.replica_sets + inventory.stateful_sets
-    for owner in owners:
-        if owner.spec.selector is not None:
-            yield owner.namespace, owner.spec.selector
-    for controller in inventory.replication_controllers:
-        yield controller.namespace, LabelSelector(match_labels=controller.spec.selector)
 
 
 def _storage(inventory: Inventory) -> Storage:

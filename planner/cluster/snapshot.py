@@ -22,8 +22,7 @@ from planner_models.node import Node
 from planner_models.notice import Notice
 from planner_models.pod import Pod
 from planner_models.policy import PodDisruptionBudget
-from planner_models.selectors import LabelSelector
-from planner_models.workload import Service
+from planner_models.workload import PriorityClass, Service
 
 PENDING = -1
 ELSEWHERE = -2
@@ -54,16 +53,14 @@ class Cluster:
     terminating_namespaces: frozenset[str] = frozenset()
     """Namespaces that are being deleted: nothing can be created in them."""
     services: tuple[Service, ...] = ()
-    owner_selectors: tuple[tuple[str, LabelSelector], ...] = ()
-    """(namespace, selector) of ReplicaSets, StatefulSets and ReplicationControllers."""
     budgets: tuple[PodDisruptionBudget, ...] = ()
     storage: Storage = field(default_factory=Storage)
     arrival: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
     """Node indexes in the order of the input."""
     finished_pods: tuple[Pod, ...] = ()
     """Succeeded and failed pods: nothing to the scheduler, but the descheduler may remove them."""
-    priority_classes: Mapping[str, int] = field(default_factory=dict)
-    """The value of each PriorityClass of the input, by name."""
+    priority_classes: Mapping[str, PriorityClass] = field(default_factory=dict)
+    """The PriorityClasses of the input, by name."""
     notices: tuple[Notice, ...] = ()
 
     def __repr__(self) -> str:
