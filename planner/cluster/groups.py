@@ -92,11 +92,10 @@ def other_selectors(
     for service in services:
         yield LabelSelector(match_labels=service.spec.selector)
     for owner in owners.controllers.values():
-        match owner:
-            case ReplicaSet() | StatefulSet() if owner.spec.selector is not None:
-                yield owner.spec.selector
-            case ReplicationController():
-                yield LabelSelector(match_labels=owner.spec.selector)
+        if isinstance(owner, ReplicationController):
+            yield LabelSelector(match_labels=owner.spec.selector)
+        elif isinstance(owner, ReplicaSet | StatefulSet) and owner.spec.selector is not None:
+            yield owner.spec.selector
     for budget in budgets:
         if budget.spec.selector is not None:
             yield budget.spec.selector

@@ -175,6 +175,10 @@ class Cluster:
             pods[index] = pod
         return self._derived(pods=tuple(pods))
 
+    def with_owners(self, owners: Owners) -> Cluster:
+        """The same controllers as before, other numbers of replicas."""
+        return self._derived(owners=owners)
+
     def with_more(self, pods: Iterable[Pod], groups: IntArray) -> Cluster:
         """More pods of these groups, behind all others; none of them is there yet."""
         node_of = np.append(self.node_of, np.full(len(groups), GONE))

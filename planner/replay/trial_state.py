@@ -132,9 +132,13 @@ class TrialState:
         if old is not None:
             self._put(old, node)
 
+    def now(self, pod: int) -> int:
+        """Where the pod is now."""
+        return int(self._now[pod])
+
     def waits(self, pod: int) -> bool:
         """Whether the pod has no node now."""
-        return bool(self._now[pod] == PENDING)
+        return self.now(pod) == PENDING
 
     def forget(self, old: int) -> None:
         """A terminating twin is gone."""
@@ -157,6 +161,10 @@ class TrialState:
                 self._kept += len(found)
                 self._answers[question] = found
         return found
+
+    def message(self, pod: int) -> str:
+        """What kube-scheduler says of the pod now."""
+        return self._evaluated(pod, int(self.cluster.group_of[pod])).message()
 
     def preemption(self, pod: int, random: Random | None) -> Preemption | None:
         """The node where pods of lower priority give way to this one, which no node takes now."""

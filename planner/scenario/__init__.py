@@ -1,0 +1,1 @@
+"""What Kubernetes' controllers and kube-scheduler do by themselves after a change."""
