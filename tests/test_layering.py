@@ -29,6 +29,7 @@ PACKAGES = (
     "replay",
     "report",
     "rules",
+    "scenario",
     "scheduler",
     "sequences",
     "solver",

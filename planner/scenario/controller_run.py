@@ -2,9 +2,10 @@
 
 What is assumed: a pod that has a node becomes ready. Pods that run and are not ready in the
 snapshot stay so. `minReadySeconds`, probes and progress deadlines take no part. The manner says
-the rest: ties by its seed; `terminating` pods hold their room until kube-scheduler has tried to
-place the new ones without it; `one_by_one` pods become ready only when controllers have nothing
-more to do, one after the other, otherwise all at once after each of their looks.
+the rest: ties by its seed; `terminating` pods hold their room until nothing else happens any more;
+`one_by_one` pods become ready only when controllers have nothing more to do, one after the other,
+otherwise all at once after each of their looks. On a node that does not answer nothing starts, and
+nothing that is told to go ever ends.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Protocol
 
 import msgspec
 
-from planner.cluster import GONE, PENDING, Cluster
+from planner.cluster import GONE, Cluster
 from planner.cluster.topology import IntArray
 from planner.disruption.pod_making import PodMaking
 from planner.replay.settling import Settling
@@ -22,6 +23,9 @@ from planner.replay.trial import Manner
 from planner.replay.trial_state import TrialState
 from planner.replay.verify import with_old_pods
 from planner.scheduler.profile import Profile
+from planner_models.node import Node
+
+UNREACHABLE = "node.kubernetes.io/unreachable"
 
 
 def manners(seeds: int) -> tuple[Manner, ...]:
@@ -52,6 +56,14 @@ class Stage:
         """Stand in for pods that are terminating."""
         self.state = TrialState(with_old_pods(cluster, list(self.pods)), profile)
         self.making = PodMaking(cluster)
+        self.silent = frozenset(i for i, node in enumerate(cluster.nodes) if _silent(node))
+
+
+def _silent(node: Node) -> bool:
+    """Whether its kubelet does not answer any more."""
+    return any(taint.key == UNREACHABLE for taint in node.spec.taints) or any(
+        each.type == "Ready" and each.status == "Unknown" for each in node.status.conditions
+    )
 
 
 class ControllerRun:
@@ -113,7 +125,7 @@ class ControllerRun:
         if pod in self._starting:
             self._starting.remove(pod)
         self._settling.withdraw(pod)
-        if node >= 0 and self._manner.terminating:
+        if node >= 0 and (self._manner.terminating or node in self._stage.silent):
             twin = self._stage.twins[pod]
             self._leaving[pod] = twin
             self._state.place(twin, node)
@@ -125,7 +137,7 @@ class ControllerRun:
             self._settle()
             if any(acted) and self._manner.one_by_one:
                 continue
-            if not self._time_passes() and not any(acted):
+            if not (self._some_become_ready() or any(acted) or self._some_are_gone()):
                 return
 
     def _settle(self) -> None:
@@ -141,26 +153,28 @@ class ControllerRun:
                 self._starting.append(landing.pod)
         self._starting = [p for p in self._starting if self._state.now(p) >= 0]
 
-    def _time_passes(self) -> bool:
-        """What is leaving is gone, what was placed becomes ready; whether there was any of it."""
-        changed = bool(self._leaving or self._starting)
-        for twin in self._leaving.values():
-            self._state.forget(twin)
-        if self._leaving:
-            self._leaving.clear()
-            self._settle()
-        if self._starting and self._manner.one_by_one:
-            at = 0 if self.random is None else self.random.randrange(len(self._starting))
-            self._become_ready([self._starting.pop(at)])
-        else:
-            self._become_ready(self._starting)
-            self._starting = []
-        return changed
+    def _some_become_ready(self) -> bool:
+        """Pods that were placed start: one of them, or all."""
+        pods = [pod for pod in self._starting if self._answers(pod)]
+        if pods and self._manner.one_by_one:
+            at = 0 if self.random is None else self.random.randrange(len(pods))
+            pods = [pods[at]]
+        self._starting = [pod for pod in self._starting if pod not in pods]
+        self._ready.update(pods)
+        self._started.update(pods)
+        return bool(pods)
 
-    def _become_ready(self, pods: Iterable[int]) -> None:
-        pods = set(pods)
-        self._ready |= pods
-        self._started |= pods
+    def _some_are_gone(self) -> bool:
+        """Pods that were told to go have ended, and kube-scheduler tries again."""
+        gone = [pod for pod, twin in self._leaving.items() if self._answers(twin)]
+        for pod in gone:
+            self._state.forget(self._leaving.pop(pod))
+        if gone:
+            self._settle()
+        return bool(gone)
+
+    def _answers(self, pod: int) -> bool:
+        return self._state.now(pod) not in self._stage.silent
 
     # How it ends
 
@@ -169,15 +183,15 @@ class ControllerRun:
         return self._state.message(pod)
 
     def ended(self) -> Cluster:
-        """The snapshot as it is now; watched pods that started are ready in it."""
-        cluster = self._stage.cluster
-        node_of: IntArray = self._state.node_of[: len(cluster.pods)]
-        changed = (node_of != cluster.node_of).nonzero()[0].tolist()
-        after = cluster.with_placement({pod: int(node_of[pod]) for pod in changed})
-        return after.with_pods(
-            {
-                pod: msgspec.structs.replace(cluster.pods[pod], phase="Running", ready=True)
-                for pod in self._started
-                if node_of[pod] > PENDING
-            }
-        )
+        """The snapshot as it is now: who started is ready, who can't end is terminating."""
+        cluster, change = self._stage.cluster, msgspec.structs.replace
+        node_of: IntArray = self._state.node_of
+        for pod, twin in self._leaving.items():
+            node_of[pod] = node_of[twin]
+        node_of = node_of[: len(cluster.pods)]
+        moved = (node_of != cluster.node_of).nonzero()[0].tolist()
+        pods = cluster.pods
+        started = {p: change(pods[p], phase="Running", ready=True) for p in self._started}
+        ending = {p: change(pods[p], terminating=True) for p in self._leaving}
+        after = cluster.with_placement({pod: int(node_of[pod]) for pod in moved})
+        return after.with_pods(started | ending)

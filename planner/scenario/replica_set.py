@@ -22,7 +22,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cmp_to_key
 from itertools import groupby
 from random import Random
 
@@ -163,22 +162,21 @@ def deleted_first(
         if random is not None:
             random.shuffle(members)
         if not rank.exact:
-            members = _by_pairs(members, now)
+            members = _by_time(members, now)
         chosen += members[: count - len(chosen)]
     return chosen
 
 
-def _by_pairs(members: Sequence[Candidate], now: int) -> list[Candidate]:
-    """Given in the order of their UIDs: pods with the same ready time by rules 7 and 8."""
-    place = {each.pod: i for i, each in enumerate(members)}
+def _by_time(members: Sequence[Candidate], now: int) -> list[Candidate]:
+    """Given in the order of their UIDs: pods with the same ready time change places among them.
 
-    def compare(one: Candidate, other: Candidate) -> int:
-        mine, theirs = _then(one, now), _then(other, now)
-        if _time(one) == _time(other) and mine != theirs:
-            return -1 if mine < theirs else 1
-        return place[one.pod] - place[other.pod]
-
-    return sorted(members, key=cmp_to_key(compare))
+    Comparing by UID here and by restarts there may go in a circle; then Kubernetes' own order is
+    arbitrary, too.
+    """
+    waiting: dict[int | None, list[Candidate]] = {}
+    for each in sorted(members, key=lambda each: _then(each, now), reverse=True):
+        waiting.setdefault(_time(each), []).append(each)
+    return [waiting[_time(each)].pop() for each in members]
 
 
 def choices(

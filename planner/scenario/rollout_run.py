@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.cluster import GONE, PENDING, Cluster
+from planner.cluster import PENDING, Cluster
 from planner.cluster.spread import counted_pods, domain_counts, excess, hard_constraints
 from planner.scenario.controller_run import ControllerRun
 
@@ -61,8 +61,8 @@ def rollout_run(
     most_down: int,
 ) -> RolloutRun:
     """What there is to say of a run that has come to rest; `pods` are all of the workload."""
-    there = [pod for pod in pods if ended.node_of[pod] != GONE]
-    mine = tuple(pod for pod in updated if ended.node_of[pod] != GONE)
+    there = run.there(pods)
+    mine = tuple(run.there(updated))
     replaced = sum(run.ready(pod) for pod in mine)
     waiting = tuple(pod for pod in there if ended.node_of[pod] == PENDING)
     return RolloutRun(
