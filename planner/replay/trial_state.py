@@ -132,13 +132,13 @@ class TrialState:
         if old is not None:
             self._put(old, node)
 
-    def now(self, pod: int) -> int:
+    def node(self, pod: int) -> int:
         """Where the pod is now."""
         return int(self._now[pod])
 
     def waits(self, pod: int) -> bool:
         """Whether the pod has no node now."""
-        return self.now(pod) == PENDING
+        return self.node(pod) == PENDING
 
     def forget(self, old: int) -> None:
         """A terminating twin is gone."""
@@ -163,7 +163,7 @@ class TrialState:
         return found
 
     def message(self, pod: int) -> str:
-        """What kube-scheduler says of the pod now."""
+        """kube-scheduler's word on a pod that no node takes now."""
         return self._evaluated(pod, int(self.cluster.group_of[pod])).message()
 
     def preemption(self, pod: int, random: Random | None) -> Preemption | None:
@@ -175,7 +175,7 @@ class TrialState:
         if question in self._hopeless:
             return None
         evaluation = self._evaluated(pod, group)
-        nodes = len(self.cluster.nodes)
+        nodes = len(self._state.all_nodes)
         found = preempt(
             self._scheduler, evaluation, 0 if random is None else random.randrange(nodes)
         )

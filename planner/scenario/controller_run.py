@@ -93,11 +93,11 @@ class ControllerRun:
 
     def node(self, pod: int) -> int:
         """Where the pod is now, or PENDING, GONE."""
-        return self._state.now(pod)
+        return self._state.node(pod)
 
     def there(self, pods: Iterable[int]) -> list[int]:
         """Those that exist and are not leaving."""
-        return [pod for pod in pods if self._state.now(pod) != GONE]
+        return [pod for pod in pods if self._state.node(pod) != GONE]
 
     def leaving(self, pods: Iterable[int]) -> int:
         """How many of them are told to go and not gone yet."""
@@ -119,7 +119,7 @@ class ControllerRun:
 
     def delete(self, pod: int) -> None:
         """A pod without a node is gone at once; one that has a node may be terminating first."""
-        node = self._state.now(pod)
+        node = self._state.node(pod)
         self._ready.discard(pod)
         self._started.discard(pod)
         if pod in self._starting:
@@ -151,7 +151,7 @@ class ControllerRun:
         for landing in self._settling.landings[landed:]:
             if landing.pod in self._watched:
                 self._starting.append(landing.pod)
-        self._starting = [p for p in self._starting if self._state.now(p) >= 0]
+        self._starting = [p for p in self._starting if self._state.node(p) >= 0]
 
     def _some_become_ready(self) -> bool:
         """Pods that were placed start: one of them, or all."""
@@ -174,7 +174,7 @@ class ControllerRun:
         return bool(gone)
 
     def _answers(self, pod: int) -> bool:
-        return self._state.now(pod) not in self._stage.silent
+        return self._state.node(pod) not in self._stage.silent
 
     # How it ends
 

@@ -21,7 +21,7 @@ from planner.scenario.new_revision import replica_mould, replicas
 from planner.scheduler.profile import Profile
 from planner.sources.names import suffix
 from planner.sources.replicas import owner_of
-from planner.sources.synthesise import replica_set_of, revision_number, template_text
+from planner.sources.synthesise import replica_set_of, revision_key, template_text
 from planner_models.pod import Pod, PodTemplate
 from planner_models.selectors import LabelSelector
 from planner_models.workload import HASH_LABEL, Deployment, ReplicaSet
@@ -126,7 +126,7 @@ def _with_template(found: Sequence[Replicas], template: PodTemplate) -> Replicas
         if same_template(each.owner.spec.template, template)
         and each.owner.spec.template.metadata.annotations == template.metadata.annotations
     ]
-    return max(alike, key=lambda each: revision_number(each.owner), default=None)
+    return max(alike, key=lambda each: revision_key(each.owner), default=None)
 
 
 def _fresh(deployment: Deployment, found: Sequence[Replicas]) -> Replicas:

@@ -155,7 +155,7 @@ class _Synthesis:
         if missing <= 0:
             return
         if revisions:
-            current = max(revisions, key=revision_number)
+            current = max(revisions, key=revision_key)
         elif guessed:
             newest = max(guessed, key=lambda name: self._active[("ReplicaSet", namespace, name)])
             current = replica_set_of(deployment, newest.removeprefix(f"{deployment.name}-"))
@@ -257,7 +257,7 @@ def _deployment_of(replica_set: ReplicaSet) -> str | None:
     return f"{replica_set.namespace}/{owner.name}"
 
 
-def revision_number(replica_set: ReplicaSet) -> tuple[int, int, str]:
+def revision_key(replica_set: ReplicaSet) -> tuple[int, int, str]:
     """Newest last: by the revision annotation, then by age."""
     text = replica_set.metadata.annotations.get(_REVISION, "")
     revision = int(text) if _NUMBER.fullmatch(text) else 0

@@ -193,8 +193,8 @@ def test_terminating_pods_hold_their_room_until_they_are_gone() -> None:
 
 def test_a_node_that_does_not_answer_keeps_what_is_told_to_go() -> None:
     full = {"containers": [{"name": "m", "resources": {"requests": {"cpu": "4"}}}]}
-    gone = {"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}}
-    cluster = cluster_of(node("n1", **gone), *deployed("web", ["n1"], spec=full, surge=0))
+    gone = {"conditions": [{"type": "Ready", "status": "Unknown"}]}
+    cluster = cluster_of(node("n1", status=gone), *deployed("web", ["n1"], spec=full, surge=0))
     run = rolled(cluster, "web")
     assert (run.complete, len(run.waiting)) == (False, 1)
     assert run.ended.terminating.tolist() == [True, False]
