@@ -79,16 +79,25 @@ class TrialRun:
 
 
 class Trial:
-    """Trials over one cluster; `pods` are those that waves may evict."""
+    """Trials over one cluster; `pods` are those that waves may evict.
+
+    `hopeless` pods wait, and no eviction of these can change that: nobody tries to place them.
+    """
 
     def __init__(
-        self, cluster: Cluster, profile: Profile, allowances: Allowances, pods: Sequence[int]
+        self,
+        cluster: Cluster,
+        profile: Profile,
+        allowances: Allowances,
+        pods: Sequence[int],
+        hopeless: frozenset[int] = frozenset(),
     ) -> None:
         self._size = len(cluster.pods)
         self._old = {pod: self._size + i for i, pod in enumerate(pods)}
         self._state = TrialState(with_old_pods(cluster, list(pods)), profile)
         self._allowances = allowances
         self._making = PodMaking(cluster)
+        self._hopeless = hopeless
 
     @property
     def node_of(self) -> IntArray:
@@ -104,7 +113,9 @@ class Trial:
         choices: Choices | None = None,
     ) -> TrialRun:
         """Carry the waves out; `unlimited` minds no budget. `choices` takes up what was tied."""
-        running = _Running(self._state, manner, {} if choices is None else choices, self._making)
+        running = _Running(
+            self._state, manner, {} if choices is None else choices, self._making, self._hopeless
+        )
         running.settle()
         budgets = Budgets(self._state.cluster, self._allowances)
         after: list[IntArray] = []
@@ -185,6 +196,7 @@ class _Running:
     manner: Manner
     choices: Choices
     making: PodMaking
+    hopeless: frozenset[int]
     landings: list[Landing] = field(default_factory=list)
     preempted: list[int] = field(default_factory=list)
 
@@ -201,7 +213,8 @@ class _Running:
     def _schedulable(self, index: int) -> bool:
         pod = self.state.cluster.pods[index]
         return (
-            not pod.terminating
+            index not in self.hopeless
+            and not pod.terminating
             and not pod.spec.scheduling_gates
             and pod.spec.scheduler_name == DEFAULT_SCHEDULER
         )
