@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from planner.cluster.snapshot import Cluster
 from planner.report.markdown.mermaid import before_and_after, fleet_graph, picture
 from planner.report.markdown.render import Diagram, Fold, Heading, Part, Where
 from planner.report.tables import (
+    check_table,
     drain_blocked,
     drain_table,
     evict_table,
@@ -26,6 +28,7 @@ from planner.report.text.blocks import GAP, Block, Paragraph, Table
 from planner.report.text.notices import notice_blocks
 from planner.words import count_of
 from planner_models.base import Document
+from planner_models.check import Check
 from planner_models.diagnosis import Diagnosis
 from planner_models.drain import DrainPlan
 from planner_models.evictions import EvictionPlan
@@ -159,6 +162,15 @@ def _text(block: Block) -> str:
     return " ".join(" ".join(block.lines(fit=False)).split()) if block != GAP else ""
 
 
+def check_parts(document: Check) -> Iterator[Part]:
+    """Every finding, folded to its title."""
+    yield Heading(f"{check_table.subject(document.checked)}: {check_table.counts(document)}")
+    for finding in document.findings:
+        title = f"{finding.severity}: {finding.title} ({finding.rule})"
+        yield Fold(title, list(check_table.finding_blocks(finding))[1:])
+    yield from notice_blocks(document.notices, wide=False)
+
+
 def inspection_parts(document: Inspection, cluster: Cluster | None) -> Iterator[Part]:
     """What there is, and what is uneven."""
     yield Heading(inspect_table.headline(document))
@@ -215,26 +227,26 @@ def fleet_parts(
     yield from notice_blocks(document.notices, wide=False)
 
 
+_WITH_A_PICTURE: Mapping[type[Document], Callable[[Any, Cluster | None], Iterator[Part]]] = {
+    Diagnosis: diagnosis_parts,
+    Plan: plan_parts,
+    EvictionPlan: eviction_parts,
+    DrainPlan: drain_parts,
+    Inspection: inspection_parts,
+    Simulation: simulation_parts,
+}
+
+
 def parts_of(
     document: Document, cluster: Cluster | None, members: Mapping[str, Mapping[str, str]]
 ) -> Iterator[Part]:
     """The parts of any document; pictures need the cluster, or the labels of a fleet's members."""
     match document:
-        case Diagnosis():
-            return diagnosis_parts(document, cluster)
-        case Plan():
-            return plan_parts(document, cluster)
-        case EvictionPlan():
-            return eviction_parts(document, cluster)
-        case DrainPlan():
-            return drain_parts(document, cluster)
-        case Inspection():
-            return inspection_parts(document, cluster)
-        case Simulation():
-            return simulation_parts(document, cluster)
+        case Check():
+            return check_parts(document)
         case FleetDecision():
             return fleet_parts(document, members)
         case FleetDecisionList():
             return (part for each in document.items for part in fleet_parts(each, members))
         case _:
-            raise TypeError(f"{type(document).__name__} has no Markdown")
+            return _WITH_A_PICTURE[type(document)](document, cluster)
