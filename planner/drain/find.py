@@ -122,7 +122,9 @@ class _Draining:
         self._start = settled(with_condition_taints(cluster), profile)
         self._leaving = leaving_pods(self._start, options)
         self._aim = aim_of(without_pods(self._start, self._leaving.lost), (), options.nodes)
-        self._budgets = allowances(self._aim.real, options.max_unavailable)
+        self._budgets = self._leaving.budgets
+        if self._leaving.lost:
+            self._budgets = allowances(self._aim.real, options.max_unavailable)
 
     def run(self) -> Drain:
         going = self._leaving.going

@@ -16,6 +16,7 @@ import numpy as np
 from planner.cluster import PENDING
 from planner.disruption.budgets import Allowances
 from planner.drain.leaving import Leaving
+from planner.evictions.emptying import waiting_anyway
 from planner.evictions.goals import Aim
 from planner.replay.trial import Budgets, Manner, Trial, WavePlan
 from planner.scheduler.profile import Profile
@@ -48,7 +49,7 @@ def kubectl_runs(
     aim: Aim, profile: Profile, budgets: Allowances, pods: Sequence[int]
 ) -> tuple[KubectlRun, ...]:
     """One run for each of a few seeds, over the pods that it would evict."""
-    trial = Trial(aim.real, profile, budgets, pods)
+    trial = Trial(aim.real, profile, budgets, pods, waiting_anyway(aim.real, profile))
     return tuple(_run(aim, trial, budgets, pods, seed) for seed in range(SEEDS))
 
 

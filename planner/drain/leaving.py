@@ -32,6 +32,8 @@ class Leaving:
     lost: tuple[int, ...]
     kept: Mapping[int, Stay]
     stays: Mapping[int, str]
+    budgets: Allowances
+    """What may be down at once before anybody has left."""
 
     @property
     def number(self) -> int:
@@ -41,7 +43,8 @@ class Leaving:
 
 def leaving_pods(cluster: Cluster, options: DrainOptions) -> Leaving:
     """The pods of the nodes, sorted by what becomes of them."""
-    movability = Movability(cluster, options.policy)
+    budgets = allowances(cluster, options.max_unavailable)
+    movability = Movability(cluster, options.policy, budgets)
     going: list[int] = []
     lost: list[int] = []
     kept: dict[int, Stay] = {}
@@ -58,9 +61,9 @@ def leaving_pods(cluster: Cluster, options: DrainOptions) -> Leaving:
             lost.append(pod)
         else:
             going.append(pod)
-    gone, beyond = _within_budgets(lost, allowances(cluster))
+    gone, beyond = _within_budgets(lost, budgets)
     kept.update(dict.fromkeys(beyond, Stay("budget", WHY["budget"])))
-    return Leaving(tuple(going), tuple(gone), kept, stays)
+    return Leaving(tuple(going), tuple(gone), kept, stays, budgets)
 
 
 def _within_budgets(lost: Sequence[int], budgets: Allowances) -> tuple[list[int], list[int]]:

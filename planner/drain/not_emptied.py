@@ -70,7 +70,7 @@ def _as_drain(found: Suggestion) -> Drain:
         aim=found.aim,
         profile=found.profile,
         options=DrainOptions(found.aim.drained),
-        leaving=Leaving(tuple(stuck), (), kept, {}),
+        leaving=Leaving(tuple(stuck), (), kept, {}, found.budgets),
         budgets=found.budgets,
         tried=found.tried,
         stuck=tuple(stuck),

@@ -7,13 +7,15 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from planner.cluster import PENDING
+from planner.cluster import PENDING, Cluster
 from planner.cluster.topology import IntArray
 from planner.disruption.budgets import Allowances
 from planner.evictions.goals import Aim
 from planner.evictions.repeated_trials import RepeatedTrials, Target
 from planner.replay.trial import WavePlan
+from planner.replay.verify import CORDON
 from planner.scheduler.profile import Profile
+from planner.sequences.group_dependencies import GroupDependencies
 from planner.solver.progress import Report, silent
 
 
@@ -35,12 +37,31 @@ class EmptyingTrials(RepeatedTrials):
         self._waited = len(aim.real.pending)
         super().__init__(aim, profile, budgets, Target(0, self._waited), seeds, report)
         self._pods = np.fromiter(pods, np.int64)
+        self.hopeless = waiting_anyway(aim.real, profile)
 
     def reached(self, node_of: IntArray) -> bool:
         """Whether all of them run elsewhere."""
         if np.isin(node_of[self._pods], self.aim.drained).any():
             return False
         return int(np.count_nonzero(node_of == PENDING)) <= self._waited
+
+
+def waiting_anyway(cluster: Cluster, profile: Profile) -> frozenset[int]:
+    """Pods that wait, and still will while nodes that are cordoned already are emptied.
+
+    Nothing leaves the other nodes. So a pod that found no node, not even by preemption, and whose
+    rules look at nothing beyond a node, finds none later; unless it tolerates the cordon.
+    """
+    dependencies = GroupDependencies(cluster, profile)
+    groups = {int(group) for group in cluster.group_of[cluster.pending]}
+    hopeless = [
+        group
+        for group in groups
+        if not dependencies.needs_filters(group)
+        and not any(each.hard for each in cluster.groups[group].spec.topology_spread_constraints)
+        and not any(each.tolerates(CORDON) for each in cluster.groups[group].spec.tolerations)
+    ]
+    return frozenset(cluster.pending[np.isin(cluster.group_of[cluster.pending], hopeless)].tolist())
 
 
 def waves_within(pods: Iterable[int], budgets: Allowances) -> tuple[WavePlan, ...]:

@@ -101,6 +101,7 @@ class RepeatedTrials:
         self.allowances = allowances
         self._target = target
         self.manners = manners(seeds)
+        self.hopeless: frozenset[int] = frozenset()
         self._trials: dict[frozenset[int], Trial] = {}
         self._excess: dict[tuple[bytes, bytes], int] = {}
         self._report = report
@@ -133,7 +134,9 @@ class RepeatedTrials:
         """Trials of the same pods, in whatever waves, share what the scheduler answered."""
         pods = frozenset(pod for wave in waves for pod in wave.evictions)
         if pods not in self._trials:
-            self._trials[pods] = Trial(self.aim.real, self.profile, self.allowances, sorted(pods))
+            self._trials[pods] = Trial(
+                self.aim.real, self.profile, self.allowances, sorted(pods), self.hopeless
+            )
         return self._trials[pods]
 
     def ends_well(self, run: TrialRun) -> bool:
