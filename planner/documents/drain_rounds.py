@@ -24,7 +24,7 @@ def rolling_plan(
     base = blocked or (parts[0] if parts else drain_plan(_nothing(found), pod_selector))
     return base.model_copy(
         update={
-            "nodes": tuple(names[node] for node in found.options.nodes),
+            "nodes": tuple(found.given.nodes[node].name for node in found.options.nodes),
             "options": base.options.model_copy(
                 update={
                     "rolling": True,
@@ -87,7 +87,7 @@ def _rounds(
         (each,) = part.rounds
         waves = each.waves
         if extra and waves:
-            old = tuple(names[node] for node in found.options.nodes)
+            old = tuple(found.given.nodes[node].name for node in found.options.nodes)
             waves = (waves[0].model_copy(update={"drain": old}), *waves[1:])
         changed = {"extra_nodes": extra, "uncordon": each.nodes, "waves": waves}
         yield each.model_copy(update=changed)

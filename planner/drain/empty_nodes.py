@@ -73,7 +73,7 @@ class EmptyingNodes:
         self.broken = total(violations(cluster, profile))
         everywhere = replace(options, nodes=tuple(range(len(cluster.nodes))))
         self.all = leaving_pods(cluster, everywhere)
-        self.budgets = allowances(cluster, options.max_unavailable)
+        self.budgets = self.all.budgets
         offered = np.maximum(cluster.resources.allocatable.mean(axis=0), 1)
         self._share = (cluster.resources.requests / offered).max(axis=1)
         kept = np.fromiter(self.all.kept, np.int64)
@@ -92,6 +92,7 @@ class EmptyingNodes:
             tuple(pod for pod in self.all.lost if int(node_of[pod]) in chosen),
             {pod: why for pod, why in self.all.kept.items() if int(node_of[pod]) in chosen},
             {pod: why for pod, why in self.all.stays.items() if int(node_of[pod]) in chosen},
+            self.budgets,
         )
 
     def largest_first(self, pods: Iterable[int]) -> list[int]:

@@ -20,7 +20,8 @@ from planner.drain.empty_nodes import EmptyingNodes
 from planner.drain.find import Drain
 from planner.evictions.emptying import waves_within
 from planner.evictions.repeated_trials import TriedWaves
-from planner.replay.trial import Choices, Manner, Trial, TrialRun, WavePlan
+from planner.replay.settling import Choices
+from planner.replay.trial import Manner, Trial, TrialRun, WavePlan
 from planner.solver.emptying.room_to_keep import RoomToKeep
 from planner.solver.problem.static_rules import StaticRules
 

@@ -131,7 +131,7 @@ class MostNodes:
     def _search(self) -> BestEmptySet:
         search = self._emptying.best_sets(self._prices, removed=True)
         for kind in self._asked.failures:
-            for failure in single_failures(self._cluster, kind, ()):
+            for failure in single_failures(self._cluster, kind):
                 search.keep_room(self._emptying.counting(failure.nodes).rows(gone=True))
         return search
 

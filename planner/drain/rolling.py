@@ -138,7 +138,9 @@ class _Finding:
     def _later(self, rolling: Rolling) -> LaterRounds | None:
         """What is left to do, counted where the last planned round has left the pods."""
         done = {node for each in rolling.rounds for node in each.aim.drained}
-        left = [node for node in self._options.nodes if node not in done]
+        names = (self._start.nodes[node].name for node in self._options.nodes)
+        index = rolling.start.node_index
+        left = [index[name] for name in names if index[name] not in done]
         if not left or not rolling.possible:
             return None
         after = EmptyingNodes(rolling.end, self._profile, self._options)

@@ -12,7 +12,7 @@ nodes are cordoned from the start, and each pod moves once.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -103,9 +103,10 @@ class Rounds:
     def plan(self, shape: Shape, most_rounds: int | None = None) -> Rolling:
         """Round after round of this shape; the first rounds only, if so many are enough."""
         turn = in_turn(self._cluster, self._nodes)
-        models = turn[: shape.extra_nodes]
-        start = with_extra_nodes(self._cluster, models)
-        extra = tuple(range(len(self._cluster.nodes), len(start.nodes)))
+        start = with_extra_nodes(self._cluster, turn[: shape.extra_nodes])
+        turn = [start.node_index[self._cluster.nodes[node].name] for node in turn]
+        known = self._cluster.node_index
+        extra = tuple(i for i, node in enumerate(start.nodes) if node.name not in known)
         going = Going(start, self._profile, self._options, keep_off=bool(extra))
         rounds: list[Drain] = []
         while turn and (most_rounds is None or len(rounds) < most_rounds):
@@ -189,10 +190,7 @@ def back_again(done: Drain) -> Cluster:
 
 def with_cordons(cluster: Cluster, nodes: Collection[int], *, on: bool) -> Cluster:
     """The cluster with these nodes cordoned, or open."""
-    changed = list(cluster.nodes)
-    for node in nodes:
-        changed[node] = cordoned_node(changed[node], on)
-    return replace(cluster, nodes=tuple(changed))
+    return cluster.with_nodes({node: cordoned_node(cluster.nodes[node], on) for node in nodes})
 
 
 def _exchanges(turn: Sequence[int], size: int) -> Iterator[tuple[int, ...]]:

@@ -1,23 +1,18 @@
 """How many pods wait if one node, or one zone, fails and is removed.
 
-Whoever has a controller is made anew, and kube-scheduler places what it can; pods without one, and
-those of DaemonSets, are gone with their node.
+Whoever has a controller is made anew, and kube-scheduler places what it can (`scenario`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
-from planner.cluster import GONE, PENDING, Cluster
-from planner.disruption.budgets import allowances
-from planner.replay.trial import Manner, Trial
-from planner.replay.verify import cordoned_node
+from planner.cluster import Cluster
+from planner.scenario import LoseNodes, apply_changes, settle
 from planner.scheduler.profile import Profile
-from planner_models.node import ZONE, Node
+from planner_models.node import ZONE
 
 Failing = Literal["zone", "node"]
 
@@ -27,80 +22,43 @@ class Failure:
     """What is lost together."""
 
     kind: Failing
-    name: str
     nodes: tuple[int, ...]
 
 
-def single_failures(cluster: Cluster, kind: Failing, gone: Collection[int]) -> Iterator[Failure]:
-    """Every zone, or every node, that still has a node after some are gone."""
+def single_failures(cluster: Cluster, kind: Failing) -> Iterator[Failure]:
+    """Every zone, or every node, that is still there."""
+    there = [node for node in range(len(cluster.nodes)) if node not in cluster.ghosts]
     if kind == "node":
-        for index, node in enumerate(cluster.nodes):
-            if index not in gone:
-                yield Failure("node", node.name, (index,))
+        yield from (Failure("node", (node,)) for node in there)
         return
     topology = cluster.topology(ZONE)
-    for domain, name in enumerate(topology.domains):
-        nodes = tuple(n for n in topology.nodes_of(domain).tolist() if n not in gone)
-        if nodes:
-            yield Failure("zone", name, nodes)
+    for domain in range(len(topology.domains)):
+        yield Failure("zone", tuple(n for n in there if topology.domain_of[n] == domain))
 
 
 def without_nodes(cluster: Cluster, nodes: Collection[int]) -> Cluster:
-    """The cluster as if these nodes were not in it; other nodes and pods keep their indexes.
-
-    They have no labels, no room, and take no pod. Their pods wait if a controller makes them anew.
-    """
+    """The cluster when these nodes are removed; their pods wait, or are gone with them."""
     if not nodes:
         return cluster
-    chosen = list(nodes)
-    allocatable = cluster.resources.allocatable.copy()
-    allocatable[chosen] = 0
-    lost = np.flatnonzero(np.isin(cluster.node_of, chosen)).tolist()
-    node_of = cluster.node_of.copy()
-    for pod in lost:
-        node_of[pod] = PENDING if _made_anew(cluster, pod) else GONE
-    return replace(
-        cluster,
-        nodes=tuple(_ghost(n) if i in nodes else n for i, n in enumerate(cluster.nodes)),
-        resources=replace(cluster.resources, allocatable=allocatable),
-        node_of=node_of,
-    )
-
-
-def _ghost(node: Node) -> Node:
-    bare = node.replace(metadata=node.metadata.replace(labels={}))
-    return cordoned_node(bare, True)
-
-
-def _made_anew(cluster: Cluster, pod: int) -> bool:
-    found = cluster.pods[pod]
-    return (
-        not found.terminating
-        and found.owner is not None
-        and found.owner.kind not in ("DaemonSet", "Node")
-    )
+    return apply_changes(cluster, [LoseNodes(tuple(sorted(nodes)), "removed")]).cluster
 
 
 class Failures:
     """Failures of a cluster from which some nodes are gone already."""
 
     def __init__(self, cluster: Cluster, gone: Collection[int], profile: Profile) -> None:
-        self._gone = frozenset(gone)
-        self._cluster = without_nodes(cluster, self._gone)
-        self._given = cluster
+        self._cluster = without_nodes(cluster, gone)
         self._profile = profile
-        self._waiting = len(self._cluster.pending)
 
     def all(self, kind: Failing) -> tuple[Failure, ...]:
         """Every failure of a kind."""
-        return tuple(single_failures(self._given, kind, self._gone))
+        return tuple(single_failures(self._cluster, kind))
 
     def waiting(self, failure: Failure, seeds: int = 1) -> int:
         """How many more pods wait after a failure, under the worst of the seeds."""
-        lost = without_nodes(self._cluster, failure.nodes)
-        trial = Trial(lost, self._profile, allowances(lost), ())
-        ends = (trial.run((), Manner(seed)).node_of for seed in range(seeds))
-        return max(int(np.count_nonzero(end == PENDING)) for end in ends) - self._waiting
+        lost = apply_changes(self._cluster, [LoseNodes(failure.nodes, "removed")])
+        ends = (settle(lost, self._profile, seed=seed, preempt=True) for seed in range(seeds))
+        return max(len(end.cluster.pending) for end in ends) - len(self._cluster.pending)
 
     def survived(self, kinds: Collection[Failing], seeds: int) -> bool:
         """Whether none of these failures leaves a pod waiting that did not wait before."""

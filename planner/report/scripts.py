@@ -117,9 +117,10 @@ def _about_rounds(document: DrainPlan) -> Iterator[str]:
         return
     extra = document.rounds[0].extra_nodes
     if extra:
-        yield f"before: add {count_of(len(extra), 'node')}; {', '.join(extra)}: like whose name it is"
+        yield f"before: add {count_of(len(extra), 'node')}, each like the one that it is named after:"
+        yield f"  {' '.join(extra)}"
     elif len(document.rounds) > 1 or document.later:
-        yield "from round 2 on pods have new names: kubectl drain takes what is on the nodes by then"
+        yield "from round 2 on pods have new names: kubectl drain takes what is on the nodes then"
         yield "planning again from a fresh dump after each round keeps to waves and evictions"
 
 

@@ -310,6 +310,10 @@ def _wave(wave: ScriptWave, numbers: Mapping[str, int], *, held: bool) -> Iterat
         yield f"ready {_quoted(namespace)} {_quoted(controller)} {pods}"
     if wave.empty:
         yield f"empty {' '.join(map(_quoted, wave.empty))}"
+    yield from _afterwards(wave)
+
+
+def _afterwards(wave: ScriptWave) -> Iterator[str]:
     if wave.cordon and not wave.hold:
         yield "lift"
     if wave.back:
