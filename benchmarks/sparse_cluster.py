@@ -122,6 +122,7 @@ def _pods(load: Workload, homes: Iterator[int]) -> Iterator[Pod]:
         ),
     )
     labels = {"app": load.name}
+    nothing: dict[str, str] = {}
     owner = OwnerReference(kind="ReplicaSet", name=load.name, controller=True)
     for number, home in enumerate(homes):
         yield Pod(
@@ -130,6 +131,7 @@ def _pods(load: Workload, homes: Iterator[int]) -> Iterator[Pod]:
             uid=f"{load.name}-{number}",
             spec=spec,
             labels=labels,
+            annotations=nothing,
             owner=owner,
             node_name=_name(home),
             phase="Running",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from planner.documents.drain_plan import drain_plan
 from planner.drain.choices import Choice
@@ -10,8 +10,10 @@ from planner.drain.empty_nodes import EmptyingNodes
 from planner.drain.fewest_rounds import AtOnce
 from planner.drain.find import Drain
 from planner.drain.rolling import RollingDrain, RollingOptions
+from planner.evictions.repeated_trials import USUAL_SEEDS
 from planner_models import drain as model
 from planner_models.drain import DrainPlan
+from planner_models.notice import Notice
 
 
 def rolling_plan(
@@ -28,6 +30,7 @@ def rolling_plan(
             "options": base.options.model_copy(
                 update={
                     "rolling": True,
+                    "seeds": found.options.seeds,
                     "nodes_at_once": asked.nodes_at_once,
                     "extra_nodes": asked.extra_nodes,
                 }
@@ -44,8 +47,17 @@ def rolling_plan(
             "checked_seeds": min((part.checked_seeds for part in parts), default=0),
             "at_once": at_once(found.at_once, rolling.start.resources.names),
             "later": _later(found),
+            "notices": (*base.notices, *fewer_seeds(found.options.seeds, parts)),
         }
     )
+
+
+def fewer_seeds(asked: int | None, parts: Iterable[DrainPlan]) -> Iterator[Notice]:
+    """Where a plan is too large for the usual number of seeds, that is said once."""
+    seeds = min((part.checked_seeds for part in parts), default=USUAL_SEEDS)
+    if asked is None and seeds < USUAL_SEEDS:
+        text = f"large plan: {seeds} of the usual {USUAL_SEEDS} tie seeds tried"
+        yield Notice(code="fewerSeeds", text=f"{text}; --seeds {USUAL_SEEDS} tries all")
 
 
 def at_once(found: AtOnce, resources: tuple[str, ...]) -> model.AtOnce:

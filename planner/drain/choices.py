@@ -34,6 +34,7 @@ class Choices:
         self, cluster: Cluster, nodes: Sequence[int], profile: Profile, options: DrainOptions
     ) -> None:
         self._rounds = Rounds(cluster, nodes, profile, options)
+        self._cluster = cluster
         self._profile = profile
         self._options = options
         self._nodes = nodes
@@ -74,19 +75,17 @@ class Choices:
         return size // len(self._domains) if even else None
 
     def _domain_at_once(self) -> Iterator[Choice]:
-        if len(self._domains) > 1:
-            sets = [nodes for _, nodes in sorted(self._domains.items())]
+        """A first domain that can't be emptied is proven so; about later ones nothing is known."""
+        if len(self._domains) < 2:
+            return
+        sets = [nodes for _, nodes in sorted(self._domains.items())]
+        options = replace(self._options, nodes=tuple(sets[0]))
+        status = find_drain(self._cluster, options, self._profile).status
+        plan = Rolling(Shape(max(map(len, sets))), self._cluster, (), tuple(self._nodes))
+        if status == "possible":
             plan = self._rounds.plan_sets(sets)
-            yield Choice(plan, key=self.key, status=self._status(plan, sets[0]))
-
-    def _status(self, plan: Rolling, first: Sequence[int]) -> DrainStatus:
-        """A first round that can't be is proven to be none; about later ones nothing is known."""
-        if plan.possible:
-            return "possible"
-        if plan.rounds:
-            return "undecided"
-        options = replace(self._options, nodes=tuple(first))
-        return find_drain(plan.start, options, self._profile).status
+            status = "possible" if plan.possible else "undecided"
+        yield Choice(plan, key=self.key, status=status)
 
 
 def _none_beats(plans: Iterable[Rolling]) -> list[Rolling]:

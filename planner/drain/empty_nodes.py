@@ -31,13 +31,17 @@ from planner.solver.emptying.best_set import BestEmptySet
 from planner.solver.emptying.room_to_keep import Counting
 from planner.solver.problem.options import SolveOptions
 
+UNLIMITED = 2**62
+
 
 class SteadyTrials(EmptyingTrials):
     """Trials of a drain that breaks no rule which was not broken before."""
 
     def reached(self, node_of: IntArray) -> bool:
         """Whether all pods run elsewhere, and as the rules want it."""
-        return super().reached(node_of) and self.broken(node_of) <= self._target.excess
+        if not super().reached(node_of):
+            return False
+        return self._target.excess == UNLIMITED or self.broken(node_of) <= self._target.excess
 
     def broken(self, node_of: IntArray) -> int:
         """What running pods break; kept, since trials often end alike."""
@@ -64,15 +68,27 @@ def state_after(found: Drain) -> Cluster:
 
 
 class EmptyingNodes:
-    """Empties nodes of one cluster, in which nobody waits who could be placed."""
+    """Empties nodes of one cluster, in which nobody waits who could be placed.
 
-    def __init__(self, cluster: Cluster, profile: Profile, options: DrainOptions) -> None:
+    `among` are the nodes that may be asked about, all if not given. If it need not be `steady`,
+    rules that allow every step may be broken in the end, as in any drain.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        profile: Profile,
+        options: DrainOptions,
+        *,
+        among: Collection[int] | None = None,
+        steady: bool = True,
+    ) -> None:
         self.cluster = cluster
         self.profile = profile
         self.options = options
-        self.broken = total(violations(cluster, profile))
-        everywhere = replace(options, nodes=tuple(range(len(cluster.nodes))))
-        self.all = leaving_pods(cluster, everywhere)
+        self.broken = total(violations(cluster, profile)) if steady else UNLIMITED
+        asked = range(len(cluster.nodes)) if among is None else sorted(among)
+        self.all = leaving_pods(cluster, replace(options, nodes=tuple(asked)))
         self.budgets = self.all.budgets
         offered = np.maximum(cluster.resources.allocatable.mean(axis=0), 1)
         self._share = (cluster.resources.requests / offered).max(axis=1)

@@ -19,6 +19,7 @@ from planner.drain.fewest_rounds import AtOnce, Fewest, fewest_rounds, most_at_o
 from planner.drain.find import Drain, find_drain
 from planner.drain.options import DrainOptions
 from planner.drain.rounds import Rolling, Rounds, Shape
+from planner.evictions.repeated_trials import USUAL_SEEDS
 from planner.evictions.suggest import BESIDE_NODES, TRIAL_WORK, settled
 from planner.scheduler.profile import Profile
 
@@ -26,6 +27,10 @@ TABLE_WORK = 500_000
 """Evictions times nodes up to which all shapes are planned: some seconds for each."""
 ROUND_EVICTIONS = 3_000
 """A round of a large cluster is no larger than this, unless somebody asks for it."""
+FULL_WORK = 4_000_000
+"""Evictions times nodes up to which all rounds of one shape are planned."""
+WAYS = 4
+"""So many ways to go through a round are tried under each seed."""
 IN_FULL = 2
 """So many rounds of a large cluster are planned in full."""
 
@@ -124,10 +129,19 @@ class _Finding:
         return replace(found, choices=choices.unbeaten(fewest))
 
     def _one_shape(self, shape: Shape) -> RollingDrain:
-        rounds = Rounds(self._start, self._options.nodes, self._profile, self._options)
-        full = None if self._work <= TRIAL_WORK else IN_FULL
+        nodes = len(self._options.nodes)
+        full = -(-nodes // shape.nodes_at_once)
         if self._asked.round is not None:
-            full = self._asked.round
+            full = min(full, self._asked.round)
+        elif self._work > FULL_WORK:
+            full = min(full, IN_FULL)
+        options = self._options
+        if options.seeds is None:
+            work = self._work * min(full * shape.nodes_at_once, nodes) // nodes
+            seeds = min(USUAL_SEEDS, TRIAL_WORK // (WAYS * max(1, work)))
+            options = replace(options, seeds=max(1, seeds))
+        steady = self._work <= FULL_WORK
+        rounds = Rounds(self._start, options.nodes, self._profile, options, steady=steady)
         rolling = rounds.plan(shape, full)
         return replace(self._found(rolling), later=self._later(rolling))
 

@@ -12,7 +12,7 @@ nodes are cordoned from the start, and each pod moves once.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -93,12 +93,19 @@ class Rounds:
     """Rounds over one cluster and the nodes that have to have their turn."""
 
     def __init__(
-        self, cluster: Cluster, nodes: Collection[int], profile: Profile, options: DrainOptions
+        self,
+        cluster: Cluster,
+        nodes: Collection[int],
+        profile: Profile,
+        options: DrainOptions,
+        *,
+        steady: bool = True,
     ) -> None:
         self._cluster = cluster
         self._nodes = tuple(sorted(nodes))
         self._profile = profile
         self._options = options
+        self._steady = steady
 
     def plan(self, shape: Shape, most_rounds: int | None = None) -> Rolling:
         """Round after round of this shape; the first rounds only, if so many are enough."""
@@ -107,7 +114,7 @@ class Rounds:
         turn = [start.node_index[self._cluster.nodes[node].name] for node in turn]
         known = self._cluster.node_index
         extra = tuple(i for i, node in enumerate(start.nodes) if node.name not in known)
-        going = Going(start, self._profile, self._options, keep_off=bool(extra))
+        going = Going(start, self._profile, self._options, bool(extra), self._steady)
         rounds: list[Drain] = []
         while turn and (most_rounds is None or len(rounds) < most_rounds):
             done = going.round(turn, shape.nodes_at_once)
@@ -120,7 +127,7 @@ class Rounds:
 
     def plan_sets(self, sets: Sequence[Collection[int]]) -> Rolling:
         """Exactly these sets of nodes, one after the other."""
-        going = Going(self._cluster, self._profile, self._options)
+        going = Going(self._cluster, self._profile, self._options, steady=self._steady)
         shape = Shape(max(map(len, sets)))
         rounds: list[Drain] = []
         for number, nodes in enumerate(sets):
@@ -134,21 +141,18 @@ class Rounds:
         return Rolling(shape, self._cluster, tuple(rounds))
 
 
+@dataclass(frozen=True, eq=False)
 class Going:
-    """Rounds under way: the cluster as the last one has left it."""
+    """Rounds under way, from the cluster as the last one has left it.
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        profile: Profile,
-        options: DrainOptions,
-        *,
-        keep_off: bool = False,
-    ) -> None:
-        self._now = cluster
-        self._profile = profile
-        self._options = options
-        self._keep_off = keep_off
+    `keep_off`: nodes whose turn comes later are cordoned from the start, for there are extra nodes.
+    """
+
+    now: Cluster
+    profile: Profile
+    options: DrainOptions
+    keep_off: bool = False
+    steady: bool = True
 
     def round(self, turn: Sequence[int], size: int) -> Drain | None:
         """The next nodes; if they fail, with some of them exchanged for later ones."""
@@ -162,7 +166,7 @@ class Going:
 
     def after(self, done: Drain) -> Going:
         """The nodes are back, empty and open."""
-        return Going(back_again(done), self._profile, self._options, keep_off=self._keep_off)
+        return replace(self, now=back_again(done))
 
     def attempt(
         self, nodes: Collection[int], later: Sequence[int], *, thorough: bool = True
@@ -171,11 +175,13 @@ class Going:
 
         None if no way was found; a `thorough` search asks the solver, too.
         """
-        now = with_cordons(self._now, later, on=True) if self._keep_off else self._now
-        emptying = EmptyingNodes(now, self._profile, self._options)
-        if emptying.stuck.intersection(nodes):
+        now = with_cordons(self.now, later, on=True) if self.keep_off else self.now
+        emptying = EmptyingNodes(now, self.profile, self.options, among=nodes, steady=self.steady)
+        if emptying.stuck:
             return None
-        found = None if self._keep_off else emptying.sparing(nodes, later)
+        found = None
+        if not self.keep_off and len(nodes) + len(later) < len(now.nodes):
+            found = emptying.sparing(nodes, later)
         if found is None:
             found = emptying.empty(nodes)
         if not is_possible(found) and thorough:
@@ -194,9 +200,8 @@ def with_cordons(cluster: Cluster, nodes: Collection[int], *, on: bool) -> Clust
 
 
 def _exchanges(turn: Sequence[int], size: int) -> Iterator[tuple[int, ...]]:
-    """The first nodes of the turn; then with one of them exchanged for a later one."""
+    """The first nodes of the turn with one of them exchanged for a later one."""
     first, later = list(turn[:size]), turn[size:]
-    yield tuple(first)
     for other in later:
         for out in range(len(first) - 1, -1, -1):
             yield (*first[:out], other, *first[out + 1 :])

@@ -117,7 +117,7 @@ def _about_rounds(document: DrainPlan) -> Iterator[str]:
         return
     extra = document.rounds[0].extra_nodes
     if extra:
-        yield f"before: add {count_of(len(extra), 'node')}, each like the one that it is named after:"
+        yield f"before: add {count_of(len(extra), 'node')}, each like the one it is named after:"
         yield f"  {' '.join(extra)}"
     elif len(document.rounds) > 1 or document.later:
         yield "from round 2 on pods have new names: kubectl drain takes what is on the nodes then"
