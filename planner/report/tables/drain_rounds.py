@@ -110,7 +110,7 @@ def bound_blocks(document: DrainPlan) -> Iterator[Block]:
         name = tight.budget.rpartition("/")[2]
         text += f" ({name}: {count_of(tight.pods, 'pod')}, {tight.at_once} at a time)"
     yield Paragraph(f"{text}.")
-    why = why_at_once(document.at_once, document.bounds.rounds)
+    why = why_at_once(document.at_once, document.bounds.rounds) or _at_most(document)
     moves = ""
     if any(each.extra_nodes for each in document.choices):
         moves = "With extra nodes the old ones are cordoned first, all of them; without, some "
@@ -118,6 +118,15 @@ def bound_blocks(document: DrainPlan) -> Iterator[Block]:
     told = " ".join(part for part in (why, moves) if part)
     if told:
         yield Paragraph(told)
+
+
+def _at_most(document: DrainPlan) -> str:
+    """`No more than 3316 nodes can be empty together, as long as hard rules hold: at least ...`"""
+    rounds, found = document.bounds.rounds, document.at_once
+    if document.choices or rounds is None or found is None:
+        return ""
+    text = f"No more than {count_of(found.most, 'node')} can be empty together while rules hold"
+    return f"{text}: at least {count_of(rounds, 'round')} without extra nodes."
 
 
 def why_at_once(found: AtOnce | None, rounds: int | None) -> str:
