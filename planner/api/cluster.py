@@ -449,6 +449,7 @@ class Cluster:
         delete_emptydir_data: bool = False,
         allow_owners: Iterable[str] = (),
         max_unavailable: int | None = None,
+        helps: bool | None = None,
         seeds: int | None = None,
         time_limit: float = 60.0,
         scheduler: Configuration = None,
@@ -460,7 +461,8 @@ class Cluster:
         Nodes are given by name, by their labels (`selector`), by zone, or all of them. As with
         `kubectl drain`, pods of DaemonSets and static pods stay; `pod_selector` chooses those that
         have to leave, `force` evicts pods that no controller makes anew, and
-        `delete_emptydir_data` those with emptyDir volumes.
+        `delete_emptydir_data` those with emptyDir volumes. `helps` tries changes on copies where it
+        is not possible; without it that is done in clusters of up to 20,000 pods.
         """
         from planner.api.drain_plan import DrainPlan, nodes_of, selected_pods, words_of
         from planner.api.profiles import default_scheduler
@@ -488,7 +490,7 @@ class Cluster:
         words = words_of(nodes, None if selector is None else str(selector), zone, all_nodes)
         given = Given(input_arguments(self.paths, self.example), words)
         origin = Origin("planner drain", self.paths, self.snapshot, given=given)
-        return DrainPlan.of(drain_plan(found, chosen), origin)
+        return DrainPlan.of(drain_plan(found, chosen, helps=helps), origin)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """The objects as they were read, with pods where they are now, as JSON for kubectl."""
