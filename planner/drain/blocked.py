@@ -28,6 +28,7 @@ from planner_models.drain import BlockedBy
 from planner_models.policy import PodDisruptionBudget
 
 UNSEARCHED = Room(limit="only pods of the drained nodes are evicted")
+WHY_ONLY = ExplainOptions(brief=True, repairs=False)
 NAMED = 3
 """So many pods that are not ready are named."""
 BY: Mapping[Immovable, BlockedBy] = {
@@ -159,16 +160,16 @@ def _stuck(drain: Drain) -> Iterator[Obstacle]:
     shared = None
     if is_large(drain.aim):  # one state for all: groups of a large cluster rarely meet
         firsts = {pods[0]: PENDING for pods in by_group.values()}
-        shared = Explainer(ended.with_placement(firsts), drain.profile, ExplainOptions())
+        shared = Explainer(ended.with_placement(firsts), drain.profile, WHY_ONLY)
     for pods in by_group.values():
         evicted = ended.with_placement({pods[0]: PENDING})
-        explainer = shared or Explainer(evicted, drain.profile, ExplainOptions())
+        explainer = shared or Explainer(evicted, drain.profile, WHY_ONLY)
         yield _by_rules(drain, explainer, tuple(pods))
 
 
 def why_no_node(ended: Cluster, profile: Profile, pod: int) -> str:
     """Which rules leave a pod that waits no node, in a sentence."""
-    return Explainer(ended, profile, ExplainOptions(brief=True)).explained(pod, UNSEARCHED).headline
+    return Explainer(ended, profile, WHY_ONLY).explained(pod, UNSEARCHED).headline
 
 
 def _by_rules(drain: Drain, explainer: Explainer, pods: tuple[int, ...]) -> Obstacle:

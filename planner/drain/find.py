@@ -122,12 +122,15 @@ class _Draining:
         self._options = options
         self._profile = profile
         self._report = report
-        self._start = settled(with_condition_taints(cluster), profile)
-        self._leaving = leaving_pods(self._start, options)
+        now = with_condition_taints(cluster)
+        budgets = allowances(now, options.max_unavailable)
+        self._start = settled(now, profile, budgets)
+        if self._start is not now:
+            budgets = allowances(self._start, options.max_unavailable)
+        self._leaving = leaving_pods(self._start, options, budgets)
         self._aim = aim_of(_without(self._start, self._leaving.lost), (), options.nodes)
-        self._budgets = self._leaving.budgets
-        if self._leaving.lost:
-            self._budgets = allowances(self._aim.real, options.max_unavailable)
+        lost = bool(self._leaving.lost)
+        self._budgets = allowances(self._aim.real, options.max_unavailable) if lost else budgets
         pods = tuple(sorted((*self._leaving.going, *self._leaving.kept)))
         self._emptying = Emptying(self._aim, profile, self._budgets, pods)
 

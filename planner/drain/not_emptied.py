@@ -71,7 +71,7 @@ def _as_drain(found: Suggestion) -> Drain:
         aim=found.aim,
         profile=found.profile,
         options=DrainOptions(found.aim.drained),
-        leaving=Leaving(tuple(stuck), (), kept, {}, found.budgets),
+        leaving=Leaving(tuple(stuck), (), kept, {}),
         emptying=Emptying(found.aim, found.profile, found.budgets, ()),
         tried=found.tried,
         stuck=tuple(stuck),

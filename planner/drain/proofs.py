@@ -65,7 +65,7 @@ def pod_by_pod(aim: Aim, profile: Profile, going: Sequence[int], stuck: Sequence
     scheduler = Scheduler(SchedulingState(real.with_placement(others)), profile)
     certain = 0
     for pod in stuck:
-        related = dependencies.of(int(group_of[pod]))
+        related = dependencies.by_rules(int(group_of[pod]))
         alone = sum(group in related for group in leaving) == 1
         certain += alone and not len(scheduler.evaluate(pod).feasible)
     return Proof(ALONE, certain)

@@ -20,7 +20,7 @@ import numpy as np
 from planner.cluster import PENDING, Cluster
 from planner.descheduler.strategies.limits import NO_LIMITS
 from planner.disruption.budget_status import recounted
-from planner.disruption.budgets import allowances
+from planner.disruption.budgets import Allowances, allowances
 from planner.disruption.node_lifecycle import with_condition_taints
 from planner.evictions.emptying import Emptying, EmptyingTrials, waves_within
 from planner.evictions.even_load import even_out
@@ -50,13 +50,15 @@ def find_evictions(
     return _Suggesting(cluster, options, profile, progress or silent).run()
 
 
-def settled(cluster: Cluster, profile: Profile) -> Cluster:
+def settled(cluster: Cluster, profile: Profile, budgets: Allowances | None = None) -> Cluster:
     """The cluster after kube-scheduler has placed what it can; who found a node is ready.
 
     Who had to give way to a higher priority waits.
     """
-    budgets = allowances(cluster)
-    run = Trial(cluster, profile, budgets, ()).run((), Manner(seed=0))
+    if not len(cluster.pending):
+        return cluster
+    trial = Trial(cluster, profile, budgets or allowances(cluster), ())
+    run = trial.run((), Manner(seed=0))
     moved = np.flatnonzero(run.node_of != cluster.node_of).tolist()
     if not moved:
         return cluster
