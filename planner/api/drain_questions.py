@@ -37,6 +37,7 @@ class Asked:
     keep: str | LabelSelector | None = None
     survive: str = "none"
     price: str | float | os.PathLike[str] | None = None
+    helps: bool | None = None
 
     def check(self) -> None:
         """What does not belong together is refused."""
@@ -85,7 +86,8 @@ def answered(
     from planner.documents.drain_plan import drain_plan
     from planner.drain.find import find_drain
 
-    return drain_plan(find_drain(snapshot, options, profile, progress), pod_selector), snapshot
+    found = find_drain(snapshot, options, profile, progress)
+    return drain_plan(found, pod_selector, helps=asked.helps), snapshot
 
 
 def _rolling(asked: Asked) -> RollingOptions:

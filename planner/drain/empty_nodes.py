@@ -19,10 +19,9 @@ from planner.drain.find import Drain, find_drain, without_pods
 from planner.drain.leaving import Leaving, leaving_pods
 from planner.drain.options import DrainOptions
 from planner.drain.single_failures import without_nodes
-from planner.evictions.emptying import EmptyingTrials, waves_within
+from planner.evictions.emptying import Emptying, EmptyingTrials, waves_within
 from planner.evictions.goals import aim_of, placed_at
 from planner.evictions.repeated_trials import Target, TriedWaves
-from planner.evictions.suggest import tried_seeds
 from planner.replay.trial import WavePlan
 from planner.replay.violations import total, violations
 from planner.scheduler.profile import Profile
@@ -88,8 +87,8 @@ class EmptyingNodes:
         self.options = options
         self.broken = total(violations(cluster, profile)) if steady else UNLIMITED
         asked = range(len(cluster.nodes)) if among is None else sorted(among)
-        self.all = leaving_pods(cluster, replace(options, nodes=tuple(asked)))
-        self.budgets = self.all.budgets
+        self.budgets = allowances(cluster, options.max_unavailable)
+        self.all = leaving_pods(cluster, replace(options, nodes=tuple(asked)), self.budgets)
         offered = np.maximum(cluster.resources.allocatable.mean(axis=0), 1)
         self._share = (cluster.resources.requests / offered).max(axis=1)
         kept = np.fromiter(self.all.kept, np.int64)
@@ -108,7 +107,6 @@ class EmptyingNodes:
             tuple(pod for pod in self.all.lost if int(node_of[pod]) in chosen),
             {pod: why for pod, why in self.all.kept.items() if int(node_of[pod]) in chosen},
             {pod: why for pod, why in self.all.stays.items() if int(node_of[pod]) in chosen},
-            self.budgets,
         )
 
     def largest_first(self, pods: Iterable[int]) -> list[int]:
@@ -185,13 +183,13 @@ class EmptyingNodes:
             profile=self.profile,
             options=replace(self.options, nodes=chosen),
             leaving=leaving,
-            budgets=budgets,
+            emptying=Emptying(aim, self.profile, budgets, leaving.going),
             tried=TriedWaves((), (), (), (), {}),
         )
 
     def _trials(self, found: Drain, waves: Sequence[WavePlan], seeds: int | None) -> SteadyTrials:
-        number = tried_seeds(seeds or self.options.seeds, found.aim.real, waves)
-        trials = SteadyTrials(found.aim, self.profile, found.budgets, found.leaving.going, number)
+        asked = seeds or self.options.seeds
+        trials = SteadyTrials(found.emptying, found.leaving.going, waves, asked)
         return trials.breaking_no_more_than(self.broken)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.cluster import Cluster
-from planner.disruption.budgets import Allowances, allowances
+from planner.disruption.budgets import Allowances
 from planner.disruption.movability import WHY, WITH_THEIR_NODE, Movability, Stay
 from planner.drain.options import DrainOptions
 
@@ -32,8 +32,6 @@ class Leaving:
     lost: tuple[int, ...]
     kept: Mapping[int, Stay]
     stays: Mapping[int, str]
-    budgets: Allowances
-    """What may be down at once before anybody has left."""
 
     @property
     def number(self) -> int:
@@ -41,9 +39,8 @@ class Leaving:
         return len(self.going) + len(self.lost) + len(self.kept)
 
 
-def leaving_pods(cluster: Cluster, options: DrainOptions) -> Leaving:
+def leaving_pods(cluster: Cluster, options: DrainOptions, budgets: Allowances) -> Leaving:
     """The pods of the nodes, sorted by what becomes of them."""
-    budgets = allowances(cluster, options.max_unavailable)
     movability = Movability(cluster, options.policy, budgets)
     going: list[int] = []
     lost: list[int] = []
@@ -63,7 +60,7 @@ def leaving_pods(cluster: Cluster, options: DrainOptions) -> Leaving:
             going.append(pod)
     gone, beyond = _within_budgets(lost, budgets)
     kept.update(dict.fromkeys(beyond, Stay("budget", WHY["budget"])))
-    return Leaving(tuple(going), tuple(gone), kept, stays, budgets)
+    return Leaving(tuple(going), tuple(gone), kept, stays)
 
 
 def _within_budgets(lost: Sequence[int], budgets: Allowances) -> tuple[list[int], list[int]]:

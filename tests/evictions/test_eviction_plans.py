@@ -16,7 +16,8 @@ from planner.disruption.budgets import allowances
 from planner.disruption.movability import MovePolicy
 from planner.documents.eviction_plan import make_eviction_plan
 from planner.evictions.protection import Protection
-from planner.evictions.suggest import find_evictions, tried_seeds
+from planner.evictions.repeated_trials import tried_seeds
+from planner.evictions.suggest import find_evictions
 from planner.evictions.suggestion import EvictOptions, Suggestion
 from planner.replay.trial import Manner, Trial, WavePlan
 from planner.report.tables import evict_table

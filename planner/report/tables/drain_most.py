@@ -93,9 +93,8 @@ def failure_blocks(document: DrainPlan) -> Iterator[Block]:
             evictions = count_of(each.evictions, "eviction")
             text = f"--survive {each.survives}: {named(each.nodes)} can go "
             text += f"({evictions} in {count_of(each.waves, 'wave')})."
-            yield Paragraph(
-                f"{text} Of larger sets one was tried for each number of nodes per zone; all failed."
-            )
+            text += " Of larger sets one was tried for each number of nodes per zone; all failed."
+            yield Paragraph(text)
 
 
 def _row(each: SavedNodes, *, priced: bool) -> tuple[str, ...]:
