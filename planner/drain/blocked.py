@@ -39,6 +39,7 @@ BY: Mapping[Immovable, BlockedBy] = {
     "annotation": "annotation",
     "volume": "volume",
     "resourceClaim": "resourceClaim",
+    "systemCritical": "priority",
     "otherScheduler": "otherScheduler",
     "nodeNotReady": "nodeNotReady",
     "job": "job",
