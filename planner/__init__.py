@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from planner.api.eviction_plan import EvictionPlan
     from planner.api.fleet import Fleet, FleetDecision, FleetDecisionList
     from planner.api.inspection import Inspection
+    from planner.api.live import Live
     from planner.api.load import Source, load, load_fleet
     from planner.api.plan import Plan
     from planner.api.simulation import Simulation
@@ -37,6 +38,7 @@ else:
         "FleetDecision": "api.fleet",
         "FleetDecisionList": "api.fleet",
         "Inspection": "api.inspection",
+        "Live": "api.live",
         "Plan": "api.plan",
         "PlannerError": "errors",
         "Progress": "solver.progress",
@@ -67,6 +69,7 @@ __all__ = [
     "FleetDecision",
     "FleetDecisionList",
     "Inspection",
+    "Live",
     "Plan",
     "PlannerError",
     "Progress",

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from planner.api.arguments import input_arguments, one_of, require_at_least, require_time
+from planner.api.live import require_budgets
 from planner.api.names import find_node, require_nodes
 from planner.errors import UsageError
 from planner.report.emit import Origin
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from planner.api.diagnosis import Diagnosis
     from planner.api.eviction_plan import EvictionPlan, Policy
     from planner.api.inspection import Inspection
+    from planner.api.live import Live
     from planner.api.plan import Plan
     from planner.api.profiles import Configuration
     from planner.api.selection import Selection
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from planner_models.notice import Notice
     from planner_models.pod import Pod
     from planner_models.selectors import LabelSelector
+    from planner_models.source import ClusterSource
 
 PREFERENCES = ("balance", "pack", "none")
 MOVE_COSTS = ("count", "priority")
@@ -56,6 +59,16 @@ class Cluster:
     paths: tuple[str, ...] = ()
     objects: tuple[RawDocument, ...] | None = None
     example: str | None = None
+    source: ClusterSource | None = None
+    """Which cluster it is, and when it was read, as far as that is known."""
+    live: Live | None = None
+    """How it was read, if it is a running one."""
+    namespace: str = "default"
+    """Where targets are looked up that are given without one."""
+    warnings: tuple[str, ...] = ()
+    """What makes the reading of a running cluster less than complete."""
+    program: str = "planner"
+    """What the commands begin with that answers suggest."""
 
     def __repr__(self) -> str:
         return repr(self.snapshot)
@@ -335,6 +348,8 @@ class Cluster:
             workers=workers,
         )
         require_nodes(self.snapshot)
+        if rebalance:
+            self._require_budgets("solve --rebalance")
         profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
         snapshot, asked = self.snapshot, None
         if not chosen.everything:
@@ -396,6 +411,7 @@ class Cluster:
         ):
             require_at_least(name, number, least)
         require_nodes(self.snapshot)
+        self._require_budgets("evict")
         profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
         named, nodes = goals_of(self.snapshot, goals)
         chosen = self._selection("evict", targets, namespace, all_namespaces, selector)
@@ -458,12 +474,29 @@ class Cluster:
     ) -> Selection:
         from planner.api.selection import selection_of
 
-        return selection_of(self.snapshot, command, targets, namespace, all_namespaces, selector)
+        return selection_of(
+            self.snapshot,
+            command,
+            targets,
+            namespace,
+            all_namespaces,
+            selector,
+            default=self.namespace,
+        )
+
+    def _require_budgets(self, command: str) -> None:
+        require_budgets(() if self.source is None else self.source.not_read, command)
 
     def _origin(self, command: str, chosen: Selection) -> Origin:
         return Origin(
             f"planner {command}",
             self.paths,
             self.snapshot,
-            given=Given(input_arguments(self.paths, self.example), chosen.arguments),
+            given=Given(
+                input_arguments(self.paths, self.example, self.live),
+                chosen.arguments,
+                self.program,
+                self.namespace,
+            ),
+            source=self.source,
         )

@@ -5,18 +5,21 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
 
+from planner.api.live import Live, read_live
 from planner.errors import UsageError
 
 if TYPE_CHECKING:
     from planner.api.cluster import Cluster
     from planner.api.fleet import Fleet
     from planner.sources.inventory import Inventory
+    from planner.sources.live.snapshot import Progress as ReadProgress
     from planner.sources.options import ReadOptions
     from planner.sources.read import Document, RawDocument
+    from planner_models.source import ClusterSource
 
 Source: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
 """A file, a directory, `-` for standard input, or an open file."""
@@ -29,6 +32,8 @@ def load(
     keep_objects: bool = False,
     skip_invalid: bool = False,
     max_input: int | str | None = None,
+    live: bool | Live = False,
+    progress: Callable[[ReadProgress], object] | None = None,
 ) -> Cluster:
     """The cluster in files, directories or open files, in the order given.
 
@@ -36,13 +41,66 @@ def load(
     names a cluster that ships with planner. `keep_objects` keeps the objects as they came, so that
     `Cluster.write` can write them again. `skip_invalid` goes on without objects that can't be used;
     a notice names them. `max_input` bounds the text of one file, in bytes or as `"2Gi"`.
+    `live` reads a running cluster, that of kubectl's current context or of `planner.Live(...)`, and
+    puts the files on top of it as `kubectl apply` would; `progress` is told how far that is.
     """
+    options = _options(skip_invalid, max_input)
+    if live:
+        chosen = Live() if live is True else live
+        return _load_live(chosen, source, example, options, progress, keep_objects=keep_objects)
     from planner.api.cluster import Cluster
     from planner.cluster import build_cluster
 
-    options = _options(skip_invalid, max_input)
     read = _read(source, example, options, keep_objects=keep_objects)
-    return Cluster(build_cluster(read.inventory), read.inventory, read.paths, read.objects, example)
+    return Cluster(
+        build_cluster(read.inventory),
+        read.inventory,
+        read.paths,
+        read.objects,
+        example,
+        _source_of(read.inventory),
+    )
+
+
+def _load_live(
+    live: Live,
+    source: Source | Iterable[Source],
+    example: str | None,
+    options: ReadOptions,
+    progress: Callable[[ReadProgress], object] | None,
+    *,
+    keep_objects: bool,
+) -> Cluster:
+    given = list(_sources(source))
+    if example is not None:
+        raise UsageError(f"`example={example}` is a cluster of its own, beside no running one")
+
+    def documents() -> tuple[Document, ...]:
+        return tuple(_documents(given, options))
+
+    read, namespace = read_live(live, documents, options, progress, keep_objects=keep_objects)
+    from planner.api.cluster import Cluster
+    from planner.cluster import build_cluster
+
+    return Cluster(
+        build_cluster(read.inventory),
+        read.inventory,
+        tuple(each for each in given if isinstance(each, str)),
+        read.objects,
+        source=read.source,
+        live=live,
+        namespace=namespace,
+        warnings=read.warnings,
+    )
+
+
+def _source_of(inventory: Inventory) -> ClusterSource | None:
+    """What files tell of their cluster."""
+    from planner.sources.cluster_id import cluster_id
+    from planner_models.source import ClusterSource
+
+    found = cluster_id(inventory)
+    return None if found is None else ClusterSource(cluster=found)
 
 
 def load_fleet(
