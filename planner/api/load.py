@@ -44,7 +44,7 @@ def load(
     `live` reads a running cluster, that of kubectl's current context or of `planner.Live(...)`, and
     puts the files on top of it as `kubectl apply` would; `progress` is told how far that is.
     """
-    options = _options(skip_invalid, max_input)
+    options = read_options(max_input, skip_invalid=skip_invalid)
     if live:
         chosen = Live() if live is True else live
         return _load_live(chosen, source, example, options, progress, keep_objects=keep_objects)
@@ -76,7 +76,7 @@ def _load_live(
         raise UsageError(f"`example={example}` is a cluster of its own, beside no running one")
 
     def documents() -> tuple[Document, ...]:
-        return tuple(_documents(given, options))
+        return tuple(documents_of(given, options))
 
     read, namespace = read_live(live, documents, options, progress, keep_objects=keep_objects)
     from planner.api.cluster import Cluster
@@ -113,11 +113,12 @@ def load_fleet(
     """Member clusters, placements and bindings, from the same kinds of sources."""
     from planner.api.fleet import Fleet
 
-    read = _read(source, example, _options(skip_invalid, max_input))
+    read = _read(source, example, read_options(max_input, skip_invalid=skip_invalid))
     return Fleet(read.inventory, read.paths, example)
 
 
-def _options(skip_invalid: bool, max_input: int | str | None) -> ReadOptions:
+def read_options(max_input: int | str | None, *, skip_invalid: bool) -> ReadOptions:
+    """How to read what a user gives."""
     from planner.sources.options import MAX_INPUT, ReadOptions
 
     return ReadOptions(MAX_INPUT if max_input is None else _size(max_input), skip_invalid)
@@ -175,6 +176,22 @@ def _read(
     return _Read(inventory, named, kept if keep_objects else None)
 
 
+def paths_of(source: Source | Iterable[Source], example: str | None) -> list[str]:
+    """A packaged example, then files; only these have a place that can be read again."""
+    from planner.sources.example import example_file
+
+    given = list(_sources(source))
+    if not all(isinstance(each, str) for each in given):
+        raise UsageError("a cluster is read from files here", help="give paths")
+    named = [each for each in given if isinstance(each, str)]
+    return [*((example_file(example),) if example is not None else ()), *named]
+
+
+def documents_of(source: Source | Iterable[Source], options: ReadOptions) -> Iterator[Document]:
+    """Everything in paths and open files, as documents."""
+    return _documents(_sources(source), options)
+
+
 def _sources(source: Source | Iterable[Source]) -> Iterator[str | IO[Any]]:
     """Paths as text; whatever has a `read` is an open file."""
     if isinstance(source, str | os.PathLike):
@@ -191,12 +208,16 @@ def _sources(source: Source | Iterable[Source]) -> Iterator[str | IO[Any]]:
 
 
 def _documents(sources: Iterable[str | IO[Any]], options: ReadOptions) -> Iterator[Document]:
-    from planner.sources.input_text import read_text
-    from planner.sources.read import documents_in, read_paths
+    from planner.sources.input_text import STDIN, read_text
+    from planner.sources.read import documents_in
+    from planner.sources.read import documents_of as documents_in_path
+
+    def piped() -> bytes:
+        return read_text(STDIN, sys.stdin.buffer, options.max_input)
 
     for each in sources:
         if isinstance(each, str):
-            yield from read_paths([each], sys.stdin.buffer, options)
+            yield from documents_in_path([each], piped, options)
         else:
             name, data = _content(each)
             text = read_text(name, io.BytesIO(data), options.max_input)
