@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from planner.api.eviction_plan import EvictionPlan
     from planner.api.fleet import Fleet, FleetDecision, FleetDecisionList
     from planner.api.inspection import Inspection
-    from planner.api.live import Live
+    from planner.api.live import Live, live_names
     from planner.api.load import Source, load, load_fleet
     from planner.api.plan import Plan
+    from planner.api.rbac import rbac
     from planner.api.simulation import Simulation
     from planner.errors import PlannerError, UsageError
     from planner.solver.progress import Progress
@@ -48,8 +49,10 @@ else:
         "Source": "api.load",
         "UsageError": "errors",
         "check": "api.check",
+        "live_names": "api.live",
         "load": "api.load",
         "load_fleet": "api.load",
+        "rbac": "api.rbac",
     }
 
     def __getattr__(name):
@@ -82,6 +85,8 @@ __all__ = [
     "UsageError",
     "__version__",
     "check",
+    "live_names",
     "load",
     "load_fleet",
+    "rbac",
 ]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from planner.errors import UsageError
+from planner.errors import PlannerError, UsageError
 
 if TYPE_CHECKING:
     from planner.sources.live.connect import Wanted
@@ -110,6 +110,23 @@ def read_live(
             keep_objects=keep_objects,
         )
     return read, namespace
+
+
+def live_names(live: Live, kind: str, *, waiting_first: bool = False) -> Sequence[tuple[str, str]]:
+    """Names of pods of the namespace, of nodes or of namespaces, and a word about each."""
+    from planner.sources.live.api import ApiError, UnreachableError
+    from planner.sources.live.connect import connect
+    from planner.sources.live.kinds import KINDS
+    from planner.sources.live.names import names
+
+    wanted = next(each for each in KINDS if each.resource == kind)
+    with closing(connect(live.wanted())) as api:
+        api.ready()
+        namespace = live.namespace or api.namespace
+        try:
+            return tuple(names(api, wanted, namespace, waiting_first=waiting_first))
+        except (ApiError, UnreachableError) as error:
+            raise PlannerError(f"can't list {kind}", detail=str(error)) from error
 
 
 def require_budgets(not_read: Sequence[str], command: str) -> None:

@@ -45,6 +45,9 @@ NAMES = {
     "volumeattachments": "VolumeAttachment",
     "priorityclasses": "PriorityClass",
     "limitranges": "LimitRange",
+    "resourcequotas": "ResourceQuota",
+    "horizontalpodautoscalers": "HorizontalPodAutoscaler",
+    "cronjobs": "CronJob",
 }
 """Kinds whose names are not their resources' without the last letter."""
 RESOURCES = {NAMES.get(k.resource, k.resource[:-1].capitalize()): k.resource for k in KINDS}
@@ -95,6 +98,11 @@ class FakeApi:
         """Logins that are accepted; without any, everybody is."""
         self._lock = threading.RLock()
         self._revision = self._compacted = 100
+        self._states: dict[int, dict[str, dict[str, Json]]] = {}
+        self.fill(objects)
+
+    def fill(self, objects: Iterable[Json]) -> None:
+        """Have these objects, and no others or earlier ones."""
         first: dict[str, dict[str, Json]] = {kind.resource: {} for kind in KINDS}
         for each in objects:
             first[RESOURCES[each["kind"]]][_key(each)] = _stored(each, self._revision)
@@ -174,12 +182,15 @@ class FakeApi:
             metadata["continue"] = _token(revision, names[limit - 1])
         items = [wanted[name] for name in names[:limit]]
         kind = next(name for name, known in RESOURCES.items() if known == resource)
-        group = next(each.group for each in KINDS if each.resource == resource)
+        found = next(each for each in KINDS if each.resource == resource)
         if "as=PartialObjectMetadataList" in request.headers.get("Accept", ""):
             head = {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1"}
             items = [{"metadata": item["metadata"]} for item in items]
         else:
-            head = {"kind": f"{kind}List", "apiVersion": f"{group}/v1" if group else "v1"}
+            head = {
+                "kind": f"{kind}List",
+                "apiVersion": f"{found.group}/{found.version}".lstrip("/"),
+            }
         return 200, {}, {**head, "metadata": metadata, "items": items}
 
     def _expired(self, start: str) -> tuple[int, Mapping[str, str], Any]:

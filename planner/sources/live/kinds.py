@@ -10,15 +10,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Kind:
-    """A resource of the API server, by its plural as in paths and roles; all are in v1."""
+    """A resource of the API server, by its plural as in paths and roles."""
 
     resource: str
     group: str = ""
+    version: str = "v1"
 
     @property
     def path(self) -> str:
         """The list of all of them, in all namespaces."""
-        prefix = f"/apis/{self.group}/v1" if self.group else "/api/v1"
+        prefix = f"/apis/{self.group}/{self.version}" if self.group else "/api/v1"
         return f"{prefix}/{self.resource}"
 
 
@@ -47,7 +48,14 @@ VOLUMES = (
 ADMISSION = (Kind("priorityclasses", "scheduling.k8s.io"), Kind("limitranges"))
 """What the API server looks at when it stores a new pod."""
 
-OTHERS = (BUDGETS, NAMESPACES, *WORKLOADS, SERVICES, *VOLUMES, *ADMISSION)
+NUMBERS = (
+    Kind("resourcequotas"),
+    Kind("horizontalpodautoscalers", "autoscaling", "v2"),
+    Kind("cronjobs", "batch"),
+)
+"""What decides how many pods there will be."""
+
+OTHERS = (BUDGETS, NAMESPACES, *WORKLOADS, SERVICES, *VOLUMES, *ADMISSION, *NUMBERS)
 """Everything but nodes and pods, in the order of reading."""
 
 KINDS = (NODES, PODS, *OTHERS)

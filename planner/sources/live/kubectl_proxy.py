@@ -117,7 +117,8 @@ class KubectlProxy:
             raise SourceError(
                 "kubectl has no current context, so there is no cluster to read",
                 detail=complaint.strip().removeprefix(_FATAL),
-                help="--context NAME, or kubectl config use-context NAME, or -f cluster.json",
+                help="--context NAME, or kubectl config use-context NAME, or -f cluster.json, or\n"
+                "try planner inspect --example zone-outage",
             )
         config = json.loads(text)
         self.context = config["current-context"]

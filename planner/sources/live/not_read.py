@@ -12,6 +12,7 @@ from planner.sources.live.kinds import (
     ADMISSION,
     BUDGETS,
     NAMESPACES,
+    NUMBERS,
     PODS,
     SERVICES,
     VOLUMES,
@@ -79,6 +80,7 @@ def _losses(
             f"{counted(claiming, 'pod')} {have} claims; where their volumes are is unknown. "
             "Others are unaffected.",
         )
+    yield missing(*NUMBERS), "How many pods quotas, autoscalers and CronJobs will allow is unknown."
     if manifests:
         yield missing(*ADMISSION), "Priorities and limits of new pods are unknown."
 

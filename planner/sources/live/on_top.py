@@ -79,6 +79,11 @@ class OnTop:
             self._add(document)
         self._kinds = {(key.group, key.kind) for key in self._live}
 
+    @property
+    def given(self) -> tuple[Document, ...]:
+        """The objects of the files, each with its namespace."""
+        return tuple(self._given)
+
     def _add(self, document: Document) -> None:
         """An object of its own, or those of a List; the decoder refuses what is neither."""
         if not isinstance(document, RawDocument):

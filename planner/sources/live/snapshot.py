@@ -67,6 +67,8 @@ class LiveRead:
     inventory: Inventory
     source: ClusterSource
     warnings: tuple[str, ...]
+    given: tuple[Document, ...] = ()
+    """The documents of files, in the namespaces that they go into."""
     objects: tuple[RawDocument, ...] | None = None
     """What was read as it came, if that was to be kept."""
 
@@ -107,10 +109,11 @@ def read_snapshot(  # noqa: PLR0913 - options are keywords
         not_read=tuple(kind.resource for kind in forbidden),
     )
     told = (*reader.warnings(), *(() if missing is None else (missing,)))
+    read = LiveRead(inventory, source, told, files.given)
     if not keep_objects:
-        return LiveRead(inventory, source, told)
+        return read
     applied = (each for each in files.documents() if isinstance(each, RawDocument))
-    return LiveRead(inventory, source, told, (*kept, *applied))
+    return replace(read, objects=(*kept, *applied))
 
 
 def _keeping(
