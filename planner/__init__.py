@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from planner.api.simulation import Simulation
     from planner.errors import PlannerError, UsageError
     from planner.solver.progress import Progress
+    from planner.sources.live.snapshot import ReadProgress
 else:
     _PLACES = {
         "Answer": "api.answers",
@@ -45,6 +46,7 @@ else:
         "Plan": "api.plan",
         "PlannerError": "errors",
         "Progress": "solver.progress",
+        "ReadProgress": "sources.live.snapshot",
         "Simulation": "api.simulation",
         "Source": "api.load",
         "UsageError": "errors",
@@ -80,6 +82,7 @@ __all__ = [
     "Plan",
     "PlannerError",
     "Progress",
+    "ReadProgress",
     "Simulation",
     "Source",
     "UsageError",

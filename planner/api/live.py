@@ -13,7 +13,7 @@ from planner.errors import PlannerError, UsageError
 
 if TYPE_CHECKING:
     from planner.sources.live.connect import Wanted
-    from planner.sources.live.snapshot import LiveRead, Progress
+    from planner.sources.live.snapshot import LiveRead, ReadProgress
     from planner.sources.options import ReadOptions
     from planner.sources.read import Document
 
@@ -85,7 +85,7 @@ def read_live(
     live: Live,
     documents: Callable[[], Sequence[Document]],
     options: ReadOptions,
-    progress: Callable[[Progress], object] | None,
+    progress: Callable[[ReadProgress], object] | None,
     *,
     keep_objects: bool,
 ) -> tuple[LiveRead, str]:

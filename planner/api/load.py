@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from planner.api.cluster import Cluster
     from planner.api.fleet import Fleet
     from planner.sources.inventory import Inventory
-    from planner.sources.live.snapshot import Progress as ReadProgress
+    from planner.sources.live.snapshot import ReadProgress
     from planner.sources.options import ReadOptions
     from planner.sources.read import Document, RawDocument
     from planner_models.source import ClusterSource
@@ -52,14 +52,9 @@ def load(
     from planner.cluster import build_cluster
 
     read = _read(source, example, options, keep_objects=keep_objects)
-    return Cluster(
-        build_cluster(read.inventory),
-        read.inventory,
-        read.paths,
-        read.objects,
-        example,
-        _source_of(read.inventory),
-    )
+    known = _source_of(read.inventory)
+    snapshot = build_cluster(read.inventory)
+    return Cluster(snapshot, read.inventory, read.paths, read.objects, example, known)
 
 
 def _load_live(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self, TextIO
 from planner.cli.progress import EVERY, WIDTH
 
 if TYPE_CHECKING:
-    from planner.sources.live.snapshot import Progress
+    from planner import ReadProgress
 
 
 class ReadingLine:
@@ -23,7 +23,7 @@ class ReadingLine:
         self._last = 0.0
         self._written = False
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: ReadProgress) -> None:
         """So many nodes and pods are there."""
         now = time.monotonic()
         if self._shown and now - self._last >= EVERY:
@@ -46,6 +46,6 @@ class ReadingLine:
             self._stream.flush()
 
 
-def text(progress: Progress) -> str:
+def text(progress: ReadProgress) -> str:
     """`reading prod-eu: 5,000 nodes, 41,500 pods so far`."""
     return f"reading {progress.place}: {progress.nodes:,} nodes, {progress.pods:,} pods so far"

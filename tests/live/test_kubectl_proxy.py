@@ -20,7 +20,7 @@ from planner.sources.live.connect import Wanted, connect
 from planner.sources.live.kubectl_proxy import KubectlProxy
 from tests.live.certificates import certificate, needs_openssl, server_side
 from tests.live.clusters import example_objects, many_pods
-from tests.live.fake_api import FakeApi
+from tests.live.fake_api import FakeApi, Fault, Request, always
 from tests.live.kubeconfigs import kubeconfig, needs_kubectl
 
 pytestmark = needs_kubectl
@@ -163,6 +163,12 @@ def test_closing_ends_kubectl_and_leaves_nothing(config: str) -> None:
     assert not Path(way._socket).parent.exists()
 
 
+def login_by(plugin: Path) -> dict[str, str]:
+    """What a kubeconfig says of a plugin."""
+    version = "client.authentication.k8s.io/v1"
+    return {"apiVersion": version, "command": str(plugin), "interactiveMode": "Never"}
+
+
 @needs_openssl
 def test_a_login_plugin_is_called_once_for_all_requests(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
@@ -171,21 +177,43 @@ def test_a_login_plugin_is_called_once_for_all_requests(
     calls, plugin = tmp_path / "calls", tmp_path / "plugin"
     plugin.write_text(PLUGIN.format(calls=calls))
     plugin.chmod(0o755)
-    login = {
-        "apiVersion": "client.authentication.k8s.io/v1",
-        "command": str(plugin),
-        "interactiveMode": "Never",
-    }
     api = FakeApi(many_pods(40))
     api.tokens = {"secret"}
     crt, key = certificate(tmp_path)
     with api.serve(server_side(crt, key)) as address:
-        config = kubeconfig(tmp_path, address, {"exec": login}, crt)
+        config = kubeconfig(tmp_path, address, {"exec": login_by(plugin)}, crt)
         planner.load(live=planner.Live(kubeconfig=config))
     assert len(api.requests) > 20
     # Some kubectls are a launcher that asks the server for its version first, with its own login.
     assert calls.read_text().count("called") <= 2
     assert "enter ABCD" in capfd.readouterr().err
+
+
+@needs_openssl
+def test_a_token_that_expires_in_the_middle_is_fetched_anew(tmp_path: Path) -> None:
+    """The server says 401 once; kubectl calls the plugin again, and planner asks again."""
+    token, plugin = tmp_path / "token", tmp_path / "plugin"
+    token.write_text("first")
+    plugin.write_text(
+        PLUGIN.format(calls="/dev/null")
+        .replace('"secret"', f'"$(cat {token})"')
+        .replace("<<'EOF'", "<<EOF")
+    )
+    plugin.chmod(0o755)
+    api = FakeApi(many_pods(40))
+    api.tokens = {"first"}
+
+    def expired(request: Request) -> Fault | None:
+        if request.resource == "pods":
+            token.write_text("second")
+            api.tokens = {"second"}
+        return None
+
+    api.faults.append(expired)
+    crt, key = certificate(tmp_path)
+    with api.serve(server_side(crt, key)) as address:
+        config = kubeconfig(tmp_path, address, {"exec": login_by(plugin)}, crt)
+        assert len(planner.load(live=planner.Live(kubeconfig=config)).pods) == 40
 
 
 def error(live: planner.Live) -> str:
@@ -249,8 +277,6 @@ def test_another_kubectl_can_be_named(
 
 
 def test_a_timeout_is_told_as_a_server_that_is_not_reached(api: FakeApi, config: str) -> None:
-    from tests.live.fake_api import Fault, always
-
     api.faults.append(always("version", Fault(delay=1.0)))
     told = error(planner.Live(kubeconfig=config, request_timeout="200ms"))
     assert told.endswith("--> no answer in time")

@@ -16,7 +16,7 @@ import pytest
 
 from planner.cli import app
 from planner.cli.reading_line import ReadingLine
-from planner.sources.live.snapshot import Progress
+from planner.sources.live.snapshot import ReadProgress
 from tests.live.clusters import KUBE_SYSTEM, example_objects, many_pods
 from tests.live.fake_api import FakeApi
 from tests.live.kubeconfigs import kubeconfig, needs_kubectl
@@ -225,7 +225,7 @@ def test_progress_is_one_line_on_terminals_and_gone_in_the_end() -> None:
     terminal, file = Terminal(), io.StringIO()
     for stream in (terminal, file):
         with ReadingLine(stream) as line:
-            line(Progress("prod-eu", 5000, 41500))
+            line(ReadProgress("prod-eu", 5000, 41500))
     assert terminal.getvalue().split("\r")[1].rstrip() == (
         "reading prod-eu: 5,000 nodes, 41,500 pods so far"
     )

@@ -10,7 +10,7 @@ import pytest
 from planner.examples import example_path
 from planner.sources.errors import SourceError
 from planner.sources.live.kubectl_proxy import UnixConnection
-from planner.sources.live.snapshot import Progress, read_snapshot
+from planner.sources.live.snapshot import ReadProgress, read_snapshot
 from planner.sources.load import load_paths
 from tests.live.clusters import Direct, example_objects, many_pods, names, read
 from tests.live.fake_api import FakeApi, Fault, Request, always, nth
@@ -287,13 +287,13 @@ def test_what_is_no_api_server_is_said_to_be_none() -> None:
 
 
 def test_progress_counts_up() -> None:
-    told: list[Progress] = []
+    told: list[ReadProgress] = []
     api = FakeApi(many_pods(23))
     with api.serve() as address:
         read(address, limit=5, progress=told.append)
     counts = [each.pods for each in told]
     assert counts == sorted(counts)
-    assert told[-1] == Progress("prod-eu", 3, 23)
+    assert told[-1] == ReadProgress("prod-eu", 3, 23)
 
 
 def test_controllers_of_a_running_cluster_get_no_pods_from_templates() -> None:

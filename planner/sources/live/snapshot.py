@@ -52,7 +52,7 @@ _NOT_EXACT = (400, 410, 504)
 _RELEASE = re.compile(r"v(\d+)\.(\d+)\.\d+")
 
 
-class Progress(NamedTuple):
+class ReadProgress(NamedTuple):
     """How far reading is."""
 
     place: str
@@ -77,7 +77,7 @@ def read_snapshot(  # noqa: PLR0913 - options are keywords
     api: Api,
     documents: Iterable[Document] = (),
     options: ReadOptions = DEFAULTS,
-    progress: Callable[[Progress], object] = lambda _: None,
+    progress: Callable[[ReadProgress], object] = lambda _: None,
     *,
     namespace: str | None = None,
     limit: int = LIMIT,
@@ -138,7 +138,7 @@ class _Reader:
     def __init__(
         self,
         api: Api,
-        progress: Callable[[Progress], object],
+        progress: Callable[[ReadProgress], object],
         limit: int,
         sleep: Callable[[float], object] | None,
     ) -> None:
@@ -307,7 +307,7 @@ class _Reader:
             self._nodes += page.items
         elif page.kind is PODS:
             self._pods += page.items
-        self._progress(Progress(self._api.context or self._api.place, self._nodes, self._pods))
+        self._progress(ReadProgress(self._api.context or self._api.place, self._nodes, self._pods))
 
     def _broken(self, kind: Kind, error: Exception) -> SourceError:
         reason = str(error) or "the answer is no list"
