@@ -68,6 +68,9 @@ def planner(
 ) -> None:
     """Explains, simulates and plans where Kubernetes pods go.
 
+    Without -f a command reads the cluster of kubectl's current context. As a plugin
+    its options go after the command: kubectl planner explain pod/x --context prod.
+
     Exit codes: 0 done; 1 bad input or failure; 2 usage; 3 a negative answer;
     4 undecided within the limit; 130 interrupted.
     """

@@ -111,6 +111,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
     Exit code 3 if a pod is stuck or impossible, 4 if that is undecided.
 
     \b
+    planner explain pod/web-1
     planner explain --example docs-conflicting-constraints pod/mypod
     planner explain -f cluster.json deploy/web -o wide
     planner explain -f cluster.json --all-pending

@@ -120,15 +120,25 @@ def test_nothing_can_be_written(proxy: KubectlProxy, api: FakeApi, method: str) 
     assert {request.method for request in api.requests} <= {"GET"}
 
 
-def test_kubectl_ends_with_planner_however_that_ends(config: str) -> None:
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_kubectl_ends_with_planner_however_that_ends(config: str, number: signal.Signals) -> None:
+    """Ctrl-C, and a terminal that is closed, tell all processes; the others planner alone."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(
-        [sys.executable, "-c", HOLD, config], stdout=subprocess.PIPE, text=True, env=environment
+        [sys.executable, "-c", HOLD, config],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environment,
+        start_new_session=True,
     ) as holder:
         assert holder.stdout is not None
         place = holder.stdout.readline().strip()
         assert running(place)
-        holder.send_signal(signal.SIGKILL)
+        if number in (signal.SIGINT, signal.SIGHUP):
+            os.killpg(holder.pid, number)
+        else:
+            holder.send_signal(number)
     for _ in range(100):
         if not running(place) and not Path(place).parent.exists():
             break

@@ -184,6 +184,12 @@ def test_suggested_commands_read_the_same_cluster(api: FakeApi, run: Run) -> Non
     assert "planner explain -n default pod/big" in out
 
 
+@pytest.mark.parametrize("command", ["evict", "solve --rebalance"])
+def test_a_script_acts_on_the_cluster_that_was_read(run: Run, command: str) -> None:
+    _, out, _ = run(*command.split(), "-o", "script")
+    assert "command kubectl --context 'prod-eu' \"$@\"\n" in out
+
+
 def test_what_was_not_read_is_a_warning(api: FakeApi, run: Run) -> None:
     api.version = "v1.33.4"
     api.forbidden.add("services")

@@ -31,8 +31,17 @@ LONGEST = 100
 """Characters in the path of a unix socket; some systems take no more than 104."""
 
 # kubectl dies with planner, however that ends: its keeper's stdin is a pipe whose other end only
-# planner has. Neither the keeper nor its cat holds the outputs that planner reads to the end.
-_KEEPER = '"$@" </dev/null & p=$!; exec >/dev/null 2>&1; cat; kill $p; wait $p; rm -rf -- "$0"'
+# planner has. Ctrl-C goes to all of them, and must not end the keeper before its work is done.
+# Neither it nor its cat holds the outputs that planner reads to the end.
+_KEEPER = """
+trap "" INT HUP
+"$@" </dev/null & p=$!
+exec >/dev/null 2>&1
+cat
+kill $p
+wait $p
+rm -rf -- "$0"
+"""
 _KLOG = re.compile(r"[EWIF]\d{4} \d\d:\d\d:\d\d\.")
 _FATAL = "error: "
 
@@ -46,6 +55,11 @@ class KubectlProxy:
     """A kubectl of our own; it starts at once, and `ready` returns when it serves."""
 
     def __init__(self, flags: Sequence[str], timeout: float | None) -> None:
+        if not hasattr(socket, "AF_UNIX"):
+            raise SourceError(
+                "planner reads running clusters over a unix socket, which this system doesn't have",
+                help="WSL has them; or -f cluster.json",
+            )
         command = shlex.split(os.environ.get(VARIABLE) or "kubectl")
         if not command or shutil.which(command[0]) is None:
             raise SourceError(
