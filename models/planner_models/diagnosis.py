@@ -53,6 +53,10 @@ RepairKind = Literal[
     "uncordon",
     "recreateVolume",
     "combined",
+    "fewerNodes",
+    "rolloutRestart",
+    "changeBudget",
+    "drainOption",
 ]
 
 
