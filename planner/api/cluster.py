@@ -124,7 +124,7 @@ class Cluster:
 
         chosen = self._selection("inspect", targets, namespace, all_namespaces, selector)
         found = inspect_cluster(self.snapshot, None if chosen.everything else chosen.pods)
-        return Inspection.of(found, self._origin("inspect", chosen))
+        return Inspection.of(found, self._origin("inspect", chosen.arguments))
 
     def simulate(  # noqa: PLR0913 - options are keywords
         self,
@@ -164,7 +164,7 @@ class Cluster:
         )
         pods = None if chosen.everything else chosen.asked
         document, final = simulation_of(self.snapshot, profiles, options, pods)
-        found = Simulation.of(document, self._origin("simulate", chosen))
+        found = Simulation.of(document, self._origin("simulate", chosen.arguments))
         found._after = replace(self, snapshot=final)
         return found
 
@@ -211,7 +211,9 @@ class Cluster:
             profile = scheduler_of(self.snapshot, chosen.asked, profiles)
             found = explain_pods(self.snapshot, chosen.asked, profile, options)
             found = beside_messages(found, self.snapshot, profiles, chosen.asked)
-        return Diagnosis.of(with_places(found, self.paths), self._origin("explain", chosen))
+        return Diagnosis.of(
+            with_places(found, self.paths), self._origin("explain", chosen.arguments)
+        )
 
     def explain_pending(  # noqa: PLR0913 - options are keywords
         self,
@@ -255,7 +257,7 @@ class Cluster:
         )
         found = beside_messages(found, self.snapshot, profiles, chosen.asked)
         places = with_places(found, () if brief else self.paths)
-        return Diagnosis.of(places, self._origin("explain", chosen))
+        return Diagnosis.of(places, self._origin("explain", chosen.arguments))
 
     def solve(  # noqa: PLR0913 - options are keywords
         self,
@@ -357,7 +359,7 @@ class Cluster:
             snapshot = snapshot.without(set(snapshot.pending.tolist()).difference(chosen.pods))
             asked = frozenset(chosen.pods)
         found = make_plan(snapshot, options, profile, progress, asked)
-        return Plan.of(found, replace(self, snapshot=snapshot)._origin("solve", chosen))
+        return Plan.of(found, replace(self, snapshot=snapshot)._origin("solve", chosen.arguments))
 
     def evict(  # noqa: PLR0913 - options are keywords
         self,
@@ -452,7 +454,7 @@ class Cluster:
             document = make_eviction_plan(
                 self.snapshot, options, profile, policies=policies, progress=progress
             )
-        return EvictionPlan.of(document, self._origin("evict", chosen))
+        return EvictionPlan.of(document, self._origin("evict", chosen.arguments))
 
     def drain(  # noqa: PLR0913 - options are keywords
         self,
@@ -488,6 +490,7 @@ class Cluster:
         require_at_least("seeds", seeds, 1)
         require_at_least("max_unavailable", max_unavailable, 1)
         require_nodes(self.snapshot)
+        self._require_budgets("drain")
         options = DrainOptions(
             nodes=nodes_of(self.snapshot, nodes, selector, zone, all_nodes),
             force=force,
@@ -502,9 +505,7 @@ class Cluster:
         found = find_drain(self.snapshot, options, profile, progress)
         chosen = None if pod_selector is None else str(pod_selector)
         words = words_of(nodes, None if selector is None else str(selector), zone, all_nodes)
-        given = Given(input_arguments(self.paths, self.example), words)
-        origin = Origin("planner drain", self.paths, self.snapshot, given=given)
-        return DrainPlan.of(drain_plan(found, chosen), origin)
+        return DrainPlan.of(drain_plan(found, chosen), self._origin("drain", words))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """The objects as they were read, with pods where they are now, as JSON for kubectl."""
@@ -540,14 +541,15 @@ class Cluster:
     def _require_budgets(self, command: str) -> None:
         require_budgets(() if self.source is None else self.source.not_read, command)
 
-    def _origin(self, command: str, chosen: Selection) -> Origin:
+    def _origin(self, command: str, part: tuple[str, ...]) -> Origin:
+        """Where an answer comes from; `part` are the words that choose what it is about."""
         return Origin(
             f"planner {command}",
             self.paths,
             self.snapshot,
             given=Given(
                 input_arguments(self.paths, self.example, self.live),
-                chosen.arguments,
+                part,
                 self.program,
                 self.namespace,
             ),

@@ -68,10 +68,13 @@ def completions(words: Sequence[str]) -> tuple[list[tuple[str, str]], int]:
         return _starting(_values(asked, before, last), last), FILES if files else NO_FILES
     if last.startswith("-"):
         return _starting([(n, each.help) for each in options for n in each.names], last), NO_FILES
-    if name not in LIVE or "targets" not in inspect.signature(command).parameters:
-        return [], NO_FILES
-    pods = _names(before, "pods", waiting_first=name == "explain")
-    return _starting([(f"pod/{pod}", note) for pod, note in pods], last), NO_FILES
+    parameters = inspect.signature(command).parameters
+    if name in LIVE and "nodes" in parameters:
+        return _starting(_names(before, "nodes"), last), NO_FILES
+    if name in LIVE and "targets" in parameters:
+        pods = _names(before, "pods", waiting_first=name == "explain")
+        return _starting([(f"pod/{pod}", note) for pod, note in pods], last), NO_FILES
+    return [], NO_FILES
 
 
 def _values(option: _Option, before: Sequence[str], last: str) -> Words:

@@ -51,7 +51,7 @@ def plan_script(document: Plan) -> str:
     return shell_script(comments, waves, promises, _context(document))
 
 
-def _context(document: EvictionPlan | Plan) -> str | None:
+def _context(document: EvictionPlan | Plan | DrainPlan) -> str | None:
     return None if document.source is None else document.source.context
 
 
@@ -88,7 +88,7 @@ def drain_script(document: DrainPlan) -> str:
     ]
     sure = "converges" if document.converges else "does not always converge"
     comments = [f"{told} {sure} ({document.checked_seeds} seeds)", size]
-    return shell_script(comments, waves)
+    return shell_script(comments, waves, context=_context(document))
 
 
 def _eviction_waves(document: EvictionPlan) -> Iterator[ScriptWave]:

@@ -65,7 +65,7 @@ def dumped(folder: Path, objects: list[Any]) -> str:
 
 @pytest.mark.parametrize("example", ["zone-outage", "docs-conflicting-constraints"])
 @pytest.mark.parametrize(
-    "command", ["inspect", "simulate", "explain -A", "solve", "evict", "check"]
+    "command", ["inspect", "simulate", "explain -A", "solve", "evict", "check", "drain --all"]
 )
 def test_a_running_cluster_and_its_dump_give_the_same_document(
     api: FakeApi, run: Run, tmp_path: Path, example: str, command: str
@@ -184,7 +184,7 @@ def test_suggested_commands_read_the_same_cluster(api: FakeApi, run: Run) -> Non
     assert "planner explain -n default pod/big" in out
 
 
-@pytest.mark.parametrize("command", ["evict", "solve --rebalance"])
+@pytest.mark.parametrize("command", ["evict", "solve --rebalance", "drain b1"])
 def test_a_script_acts_on_the_cluster_that_was_read(run: Run, command: str) -> None:
     _, out, _ = run(*command.split(), "-o", "script")
     assert "command kubectl --context 'prod-eu' \"$@\"\n" in out
@@ -202,7 +202,7 @@ def test_what_was_not_read_is_a_warning(api: FakeApi, run: Run) -> None:
     )
 
 
-@pytest.mark.parametrize("command", ["evict", "solve --rebalance"])
+@pytest.mark.parametrize("command", ["evict", "solve --rebalance", "drain"])
 def test_evictions_are_not_planned_without_the_budgets(
     api: FakeApi, run: Run, command: str
 ) -> None:

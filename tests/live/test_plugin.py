@@ -82,6 +82,7 @@ def test_names_are_those_of_the_cluster_and_namespace_that_the_words_name(api: F
     assert words("inspect", "--context", "staging", "p") == ["pod/pod-00000", "pod/pod-00001"]
     assert words("simulate", "-n", "kube") == ["kube-system"]
     assert words("evict", "--for", "node") == ["node-0", "node-1", "node-2"]
+    assert words("drain", "") == ["node-0", "node-1", "node-2"]
 
 
 @needs_kubectl
