@@ -63,9 +63,23 @@ def dumped(folder: Path, objects: list[Any]) -> str:
     return str(file)
 
 
-@pytest.mark.parametrize("example", ["zone-outage", "docs-conflicting-constraints"])
 @pytest.mark.parametrize(
-    "command", ["inspect", "simulate", "explain -A", "solve", "evict", "check", "drain --all"]
+    ("example", "command"),
+    [
+        *[
+            ("zone-outage", command)
+            for command in (
+                "inspect",
+                "simulate",
+                "solve --rebalance",
+                "evict",
+                "check",
+                "drain b1",
+            )
+        ],
+        ("docs-conflicting-constraints", "explain -A"),
+        ("docs-conflicting-constraints", "simulate"),
+    ],
 )
 def test_a_running_cluster_and_its_dump_give_the_same_document(
     api: FakeApi, run: Run, tmp_path: Path, example: str, command: str
@@ -156,6 +170,12 @@ def test_a_manifest_is_tried_on_the_cluster_as_it_is(run: Run, tmp_path: Path) -
     assert (code, err) == (0, "")
     found = json.loads(out)
     assert [each["pod"].partition("/")[0] for each in found["pods"]] == ["shop", "shop"]
+
+
+def test_the_cluster_can_be_written_as_a_file(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "after.json"
+    assert run("simulate", "--out", str(file))[0] == 0
+    assert run("inspect", "-f", str(file), "-o", "name")[1] == run("inspect", "-o", "name")[1]
 
 
 def test_targets_are_looked_up_where_the_context_is(api: FakeApi, run: Run) -> None:

@@ -164,6 +164,8 @@ class _Reader:
         name = self._api.place.removeprefix("the cluster of ")
         try:
             for page in self._read():
+                if not page.items:
+                    continue
                 data = files.rest(page.data)
                 if page.kind is PODS:
                     yield PodPage(name, data)
