@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TextIO, cast
 
 from pydantic import PrivateAttr
@@ -38,6 +39,13 @@ class Answer(Document):
         fields = {name: getattr(document, name) for name in type(document).model_fields}
         answer = cast("Self", cls.model_construct(document.model_fields_set, **fields))
         answer._document, answer._origin = document, origin
+        return answer
+
+    def called(self, program: str) -> Self:
+        """The same, suggesting commands that begin with these words, such as `kubectl planner`."""
+        answer = self.model_copy()
+        given = replace(self._origin.given, program=program)
+        answer._origin = replace(self._origin, given=given)
         return answer
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:

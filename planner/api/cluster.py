@@ -68,8 +68,6 @@ class Cluster:
     """Where targets are looked up that are given without one."""
     warnings: tuple[str, ...] = ()
     """What makes the reading of a running cluster less than complete."""
-    program: str = "planner"
-    """What the commands begin with that answers suggest."""
 
     def __repr__(self) -> str:
         return repr(self.snapshot)
@@ -550,8 +548,7 @@ class Cluster:
             given=Given(
                 input_arguments(self.paths, self.example, self.live),
                 part,
-                self.program,
-                self.namespace,
+                namespace=self.namespace,
             ),
             source=self.source,
         )

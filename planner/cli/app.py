@@ -11,6 +11,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from inspect import signature
 from typing import Annotated
 
 import typer
@@ -51,7 +52,11 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "schema": schema,
 }
 
-LIVE = frozenset(COMMANDS) - {"fleet", "rbac", "schema"}
+LIVE = frozenset(
+    name
+    for name, command in COMMANDS.items()
+    if name != "fleet" and "example" in signature(command).parameters
+)
 """Those that read a cluster, and so can read a running one."""
 
 

@@ -17,6 +17,7 @@ import pytest
 from planner.cli import app
 from planner.cli.reading_line import ReadingLine
 from planner.sources.live.snapshot import ReadProgress
+from planner_models.documents import DOCUMENTS
 from tests.live.clusters import KUBE_SYSTEM, example_objects, many_pods
 from tests.live.fake_api import FakeApi
 from tests.live.kubeconfigs import kubeconfig, needs_kubectl
@@ -100,6 +101,11 @@ def test_a_running_cluster_and_its_dump_give_the_same_document(
     if command != "check":
         assert expected.pop("source") == {"cluster": source["cluster"], "notRead": []}
     assert told == expected
+
+
+def test_every_document_about_a_cluster_says_which_one() -> None:
+    silent = [kind for kind, model in DOCUMENTS.items() if "source" not in model.model_fields]
+    assert [kind for kind in silent if not kind.startswith("Fleet")] == []
 
 
 def test_stdin_is_left_to_the_loop_around_planner(api: FakeApi, tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from planner.examples import example_path
 from planner.sources.errors import SourceError
-from planner.sources.live import pages
 from planner.sources.live.kinds import OTHERS
 from planner.sources.live.kubectl_proxy import UnixConnection
 from planner.sources.live.snapshot import ReadProgress, read_snapshot
@@ -300,7 +299,7 @@ def test_kinds_that_were_read_apart_from_each_other_are_told_of(
         lambda r: Fault(400, "BadRequest") if "resourceVersionMatch" in r.query else None
     )
     clock = count(1_000_000, 10)
-    monkeypatch.setattr(pages.time, "time", lambda: float(next(clock)))
+    monkeypatch.setattr("planner.sources.live.pages.time.time", lambda: float(next(clock)))
     with api.serve() as address:
         (told,) = read(address).warnings
     assert re.fullmatch(
