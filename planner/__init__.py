@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from planner.api.simulation import Simulation
     from planner.errors import PlannerError, UsageError
     from planner.solver.progress import Progress
-    from planner.sources.live.snapshot import ReadProgress
+    from planner.sources.live.reader import ReadProgress
 else:
     _PLACES = {
         "Answer": "api.answers",
@@ -46,7 +46,7 @@ else:
         "Plan": "api.plan",
         "PlannerError": "errors",
         "Progress": "solver.progress",
-        "ReadProgress": "sources.live.snapshot",
+        "ReadProgress": "sources.live.reader",
         "Simulation": "api.simulation",
         "Source": "api.load",
         "UsageError": "errors",

@@ -16,7 +16,7 @@ import pytest
 
 from planner.cli import app
 from planner.cli.reading_line import ReadingLine
-from planner.sources.live.snapshot import ReadProgress
+from planner.sources.live.reader import ReadProgress
 from planner_models.documents import DOCUMENTS
 from tests.live.clusters import KUBE_SYSTEM, example_objects, many_pods
 from tests.live.fake_api import FakeApi

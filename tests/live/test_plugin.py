@@ -30,6 +30,7 @@ def api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeApi]:
     waiting = pod("web-7d9f-x4v7p", metadata={"namespace": "shop"})
     running = pod("api-1", "node-0", metadata={"namespace": "shop"})
     api = FakeApi([*many_pods(2), waiting, running])
+    monkeypatch.setattr(completion, "PATIENCE", 20.0)  # this machine may be busy
     with api.serve() as address:
         monkeypatch.setenv("KUBECONFIG", kubeconfig(tmp_path, address))
         yield api

@@ -13,7 +13,8 @@ from planner.examples import example_path
 from planner.sources.errors import SourceError
 from planner.sources.live.kinds import OTHERS
 from planner.sources.live.kubectl_proxy import UnixConnection
-from planner.sources.live.snapshot import ReadProgress, read_snapshot
+from planner.sources.live.reader import ReadProgress
+from planner.sources.live.snapshot import read_snapshot
 from planner.sources.load import load_paths
 from tests.live.clusters import Direct, example_objects, many_pods, names, read
 from tests.live.fake_api import FakeApi, Fault, Request, always, nth
@@ -310,10 +311,10 @@ def test_kinds_that_were_read_apart_from_each_other_are_told_of(
 def test_an_answer_that_comes_too_late_is_asked_for_again() -> None:
     class Hasty(Direct):
         def connection(self) -> http.client.HTTPConnection:
-            return http.client.HTTPConnection(self._host, timeout=0.2)
+            return http.client.HTTPConnection(self._host, timeout=0.5)
 
     api = FakeApi(many_pods(3))
-    api.faults.append(nth("pods", 1, Fault(delay=0.6)))
+    api.faults.append(nth("pods", 1, Fault(delay=1.5)))
     with api.serve() as address:
         found = read_snapshot(Hasty(address), sleep=lambda _: None)
     assert len(found.inventory.pods) == 3
