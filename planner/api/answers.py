@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TextIO, cast
 
 from pydantic import PrivateAttr
@@ -127,7 +128,10 @@ class Answer(Document):
 
         given = self._origin.given
         known = " ".join((self._origin.command, *given.input, *given.part))
-        inputs = given.input[1::2]
+        source, words = self._origin.source, given.input
+        context = None if source is None else source.context
+        inputs = [] if context is None else [f"context {context}"]
+        inputs += [value for name, value in pairwise(words) if name in ("-f", "--example")]
         return provenance(command or known, inputs, self._origin.cluster)
 
     def _format(self, output: str) -> Output:

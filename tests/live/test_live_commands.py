@@ -184,6 +184,12 @@ def test_the_cluster_can_be_written_as_a_file(run: Run, tmp_path: Path) -> None:
     assert run("inspect", "-f", str(file), "-o", "name")[1] == run("inspect", "-o", "name")[1]
 
 
+def test_a_page_says_which_cluster_and_files_it_is_about(run: Run, tmp_path: Path) -> None:
+    page, file = tmp_path / "page.html", dumped(tmp_path, [workload("Deployment", "new")])
+    assert run("simulate", "--live", "-f", file, "--report", str(page))[0] == 0
+    assert f"context prod-eu, {file}" in page.read_text()
+
+
 def test_targets_are_looked_up_where_the_context_is(api: FakeApi, run: Run) -> None:
     api.put(pod("here", metadata={"namespace": "shop"}))
     api.put(pod("there", metadata={"namespace": "default"}))
