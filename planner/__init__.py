@@ -17,6 +17,7 @@ from planner.version import __version__
 
 if TYPE_CHECKING:
     from planner.api.answers import Answer
+    from planner.api.capacity import Capacity
     from planner.api.check import Check, check
     from planner.api.cluster import Cluster
     from planner.api.diagnosis import Diagnosis
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 else:
     _PLACES = {
         "Answer": "api.answers",
+        "Capacity": "api.capacity",
         "Check": "api.check",
         "Cluster": "api.cluster",
         "Diagnosis": "api.diagnosis",
@@ -70,6 +72,7 @@ else:
 
 __all__ = [
     "Answer",
+    "Capacity",
     "Check",
     "Cluster",
     "Diagnosis",
