@@ -78,6 +78,7 @@ def dumped(folder: Path, objects: list[Any]) -> str:
                 "drain b1",
             )
         ],
+        ("zone-outage", "capacity deploy/web -n default"),
         ("docs-conflicting-constraints", "explain -A"),
         ("docs-conflicting-constraints", "simulate"),
     ],

@@ -56,6 +56,11 @@ def test_options_are_those_of_the_command() -> None:
     assert words("fleet", "--context") == []
 
 
+def test_a_command_with_a_meaning_of_its_own_for_as_keeps_it() -> None:
+    assert words("capacity", "--as") == ["--as"]
+    assert words("inspect", "--as") == ["--as", "--as-group"]
+
+
 def test_values_of_an_option_are_its_choices() -> None:
     assert words("solve", "-o", "ma") == ["markdown"]
     assert "zone-outage" in words("inspect", "--example", "")
