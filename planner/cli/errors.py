@@ -35,6 +35,10 @@ FLAGS = {
     "ignored_plugins": "--ignore-plugin",
     "immovable": "--immovable",
     "keep": "--keep",
+    "in_cluster": "--in-cluster",
+    "against": "--against",
+    "example": "--example",
+    "request_timeout": "--request-timeout",
     "max_input": "--max-input",
     "max_moves": "--max-moves",
     "most": "--most",
@@ -84,6 +88,11 @@ def report_usage(error: typer.TyperException) -> int:
     command = context.command_path if context else "planner"
     _tell(UsageError(message[:1].lower() + message[1:], help=f"{command} --help").render())
     return error.exit_code
+
+
+def warn(text: str) -> None:
+    """Something to know about the answer; lines after the first say more."""
+    _tell(f"warning: {text}")
 
 
 def warn_of_skipped(notices: Iterable[Notice]) -> None:

@@ -29,6 +29,8 @@ from planner_models.policy import PodDisruptionBudget
 
 UNSEARCHED = Room(limit="only pods of the drained nodes are evicted")
 WHY_ONLY = ExplainOptions(brief=True, repairs=False)
+EXPLAINED = 20
+"""In a large cluster so many groups are explained; of the others the message is told."""
 NAMED = 3
 """So many pods that are not ready are named."""
 BY: Mapping[Immovable, BlockedBy] = {
@@ -37,6 +39,7 @@ BY: Mapping[Immovable, BlockedBy] = {
     "annotation": "annotation",
     "volume": "volume",
     "resourceClaim": "resourceClaim",
+    "systemCritical": "priority",
     "otherScheduler": "otherScheduler",
     "nodeNotReady": "nodeNotReady",
     "job": "job",
@@ -161,10 +164,22 @@ def _stuck(drain: Drain) -> Iterator[Obstacle]:
     if is_large(drain.aim):  # one state for all: groups of a large cluster rarely meet
         firsts = {pods[0]: PENDING for pods in by_group.values()}
         shared = Explainer(ended.with_placement(firsts), drain.profile, WHY_ONLY)
-    for pods in by_group.values():
+    for number, pods in enumerate(by_group.values()):
+        if shared is not None and number >= EXPLAINED:
+            yield _by_message(drain, shared, tuple(pods))
+            continue
         evicted = ended.with_placement({pods[0]: PENDING})
         explainer = shared or Explainer(evicted, drain.profile, WHY_ONLY)
         yield _by_rules(drain, explainer, tuple(pods))
+
+
+def _by_message(drain: Drain, explainer: Explainer, pods: tuple[int, ...]) -> Obstacle:
+    """kube-scheduler's own words, where there are too many groups to explain each of them."""
+    subject = explainer.subject(pods[0])
+    message = subject.scheduler.evaluate(pods[0]).message()
+    proven = drain.proof.stuck >= len(drain.stuck)
+    by: BlockedBy = "rule" if proven else "unknown"
+    return Obstacle(pods, by, subject.workload.short, "", message, None, message, proven)
 
 
 def why_no_node(ended: Cluster, profile: Profile, pod: int) -> str:

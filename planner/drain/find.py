@@ -42,7 +42,7 @@ from planner.evictions.repeated_trials import TriedWaves
 from planner.evictions.robust_waves import RobustWaves, departures
 from planner.evictions.suggest import settled
 from planner.replay import Step
-from planner.replay.trial import WavePlan
+from planner.replay.trial import Manner, WavePlan
 from planner.scheduler.profile import Profile
 from planner.sequences.plan import plan_outcome, problem_of
 from planner.solver.problem.options import SolveOptions
@@ -50,7 +50,7 @@ from planner.solver.problem.problem import Problem
 from planner.solver.progress import Report, silent
 from planner_models.drain import DrainStatus
 
-LEAVING_OUT = 4
+LEAVING_OUT = 5
 """How often pods that found no place are left out before another way is tried."""
 
 
@@ -155,12 +155,15 @@ class _Draining:
     def _leaving_out(self, first: TriedWaves) -> tuple[TriedWaves | None, tuple[int, ...]]:
         """The same without the pods that waited in the end, and without these once more.
 
-        None if what is left does not end well, either.
+        First whoever waits when no budget ends it. None if what is left does not end well, either.
         """
         tried, stuck = first, set[int]()
+        ended = self._emptying.trial.run(first.waves, Manner(seed=0), unlimited=True).node_of
         for _ in range(LEAVING_OUT):
-            ended = tried.runs[-1].node_of
             waiting = {pod for pod in self._leaving.going if ended[pod] == PENDING}
+            refused = tried.runs[-1].refused
+            if not waiting - stuck and stuck and refused is not None:
+                waiting.add(refused)
             if not waiting - stuck:
                 break
             stuck |= waiting
@@ -168,6 +171,7 @@ class _Draining:
             tried = self._tried(waves_within(pods, self._budgets), pods)
             if tried.converges:
                 return tried, tuple(sorted(stuck))
+            ended = tried.runs[-1].node_of
         return None, tuple(sorted(stuck))
 
     def _by_orders(self, orders: Orders, first: TriedWaves) -> Drain:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ def ledger() -> DrainPlan:
     return planner.load(io.StringIO(text)).drain("c2")
 
 
+@cache
 def zone() -> DrainPlan:
     return planner.load(example="zone-outage-before").drain(zone="eu-1a")
 
