@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from planner.api.answers import Answer
     from planner.api.cluster import Cluster
     from planner.api.diagnosis import Diagnosis
+    from planner.api.dump import DumpReport, translate
     from planner.api.eviction_plan import EvictionPlan
     from planner.api.fleet import Fleet, FleetDecision, FleetDecisionList
     from planner.api.inspection import Inspection
@@ -32,6 +33,7 @@ else:
         "Answer": "api.answers",
         "Cluster": "api.cluster",
         "Diagnosis": "api.diagnosis",
+        "DumpReport": "api.dump",
         "EvictionPlan": "api.eviction_plan",
         "Fleet": "api.fleet",
         "FleetDecision": "api.fleet",
@@ -45,6 +47,7 @@ else:
         "UsageError": "errors",
         "load": "api.load",
         "load_fleet": "api.load",
+        "translate": "api.dump",
     }
 
     def __getattr__(name):
@@ -62,6 +65,7 @@ __all__ = [
     "Answer",
     "Cluster",
     "Diagnosis",
+    "DumpReport",
     "EvictionPlan",
     "Fleet",
     "FleetDecision",
@@ -76,4 +80,5 @@ __all__ = [
     "__version__",
     "load",
     "load_fleet",
+    "translate",
 ]

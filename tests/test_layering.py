@@ -22,6 +22,7 @@ PACKAGES = (
     "descheduler",
     "disruption",
     "documents",
+    "dump",
     "evictions",
     "examples",
     "explain",

@@ -9,6 +9,7 @@ everywhere (`planner.api.selection`).
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
@@ -21,6 +22,7 @@ from planner.report.text.commands import Given
 
 if TYPE_CHECKING:
     from planner.api.diagnosis import Diagnosis
+    from planner.api.dump import DumpReport
     from planner.api.eviction_plan import EvictionPlan, Policy
     from planner.api.inspection import Inspection
     from planner.api.plan import Plan
@@ -447,6 +449,29 @@ class Cluster:
                 help="load it with `keep_objects=True`",
             )
         write_cluster(os.fspath(path), self.objects, self.snapshot)
+
+    def dump(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        anonymous: bool = False,
+        names: str | None = None,
+    ) -> DumpReport:
+        """What planner reads of the objects, as a file that only its owner may read.
+
+        It needs a cluster that was loaded with `keep_objects=True`. An `anonymous` one is for
+        others: all names become numbers in their order, and the result is checked to behave like
+        the cluster and to tell none of them. `names` is a file for the way back: `translate`.
+        """
+        from planner.api.dump import write_dump
+
+        return write_dump(self, path, anonymous, names)
+
+    def ages(self) -> tuple[str, ...]:
+        """How old the dumps are that the cluster was read from, a sentence for each."""
+        from planner.report.text.ages import ages
+
+        return ages(self.inventory.origins, time.time())
 
     def _selection(
         self,

@@ -16,6 +16,7 @@ from typing import Annotated
 import typer
 
 from planner import __version__
+from planner.cli.dump import dump
 from planner.cli.errors import report_bug, report_error, report_interrupt, report_usage
 from planner.cli.evict import evict
 from planner.cli.explain import explain
@@ -41,6 +42,7 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "solve": solve,
     "evict": evict,
     "fleet": fleet,
+    "dump": dump,
     "schema": schema,
 }
 

@@ -28,6 +28,7 @@ _MARK = re.compile(r"^(error:|warning:|help:)", re.MULTILINE)
 
 FLAGS = {
     "all_namespaces": "-A",
+    "anonymous": "--anonymous",
     "costs": "--cost",
     "goals": "--for",
     "like_descheduler": "--like-descheduler",
@@ -36,6 +37,7 @@ FLAGS = {
     "max_input": "--max-input",
     "max_moves": "--max-moves",
     "movable": "--movable",
+    "names": "--names",
     "namespace": "-n",
     "now": "--now",
     "policy": "--policy",
@@ -82,6 +84,12 @@ def warn_of_skipped(notices: Iterable[Notice]) -> None:
     for notice in notices:
         if notice.code == SKIPPED:
             _tell("\n".join(f"warning: left out: {name}" for name in notice.objects))
+
+
+def warn_of_age(texts: Iterable[str]) -> None:
+    """A dump is the cluster as it was; whoever forgets when plans for another one."""
+    for text in texts:
+        _tell(f"warning: {text}")
 
 
 def report_interrupt() -> int:

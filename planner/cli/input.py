@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 import planner
-from planner.cli.errors import warn_of_skipped
+from planner.cli.errors import warn_of_age, warn_of_skipped
 from planner.cli.session import session_of
 from planner.errors import UsageError
 
@@ -36,6 +36,7 @@ def read_cluster(
         skip_invalid=session.skip_invalid,
         max_input=session.max_input,
     )
+    warn_of_age(cluster.ages())
     warn_of_skipped(cluster.notices)
     session.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
     return cluster
@@ -52,6 +53,7 @@ def read_fleet(
     fleet = planner.load_fleet(
         paths, example=example, skip_invalid=session.skip_invalid, max_input=session.max_input
     )
+    warn_of_age(fleet.ages())
     warn_of_skipped(fleet.notices)
     session.tell(f"read {len(fleet.members)} member clusters")
     return fleet

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from planner.sources.origin import SnapshotOrigin
     from planner_models.descheduler_policy import DeschedulerPolicy
     from planner_models.fleet import ClusterResourcePlacement, ResourcePlacement
     from planner_models.fleet_binding import (
@@ -76,6 +77,8 @@ class Inventory:
     cluster_policy_snapshots: tuple[ClusterSchedulingPolicySnapshot, ...] = ()
     policy_snapshots: tuple[SchedulingPolicySnapshot, ...] = ()
     notices: tuple[Notice, ...] = ()
+    origins: tuple[SnapshotOrigin, ...] = ()
+    """Of the dumps among the input that say where they come from."""
 
 
 def counted(number: int, noun: str) -> str:

@@ -161,7 +161,7 @@ class _Loading:
             volume_attachments=self._kind(VolumeAttachment),
         )
         found = self._with_fleet(self._with_configurations(found))
-        return replace(found, notices=tuple(self._notices))
+        return replace(found, notices=tuple(self._notices), origins=tuple(self._decoded.origins))
 
     def _with_configurations(self, found: Inventory) -> Inventory:
         """What other programs are told; the models are imported where the input has any."""

@@ -310,6 +310,7 @@ def test_messages_of_the_facade_speak_of_options_that_there_are() -> None:
         Cluster.explain,
         Cluster.solve,
         Cluster.evict,
+        Cluster.dump,
         Fleet.decide,
     )
     arguments = {name for method in asked for name in inspect.signature(method).parameters}
