@@ -17,6 +17,7 @@ from planner.version import __version__
 
 if TYPE_CHECKING:
     from planner.api.answers import Answer
+    from planner.api.check import Check, check
     from planner.api.cluster import Cluster
     from planner.api.diagnosis import Diagnosis
     from planner.api.dump import DumpReport, translate
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 else:
     _PLACES = {
         "Answer": "api.answers",
+        "Check": "api.check",
         "Cluster": "api.cluster",
         "Diagnosis": "api.diagnosis",
         "DumpReport": "api.dump",
@@ -45,6 +47,7 @@ else:
         "Simulation": "api.simulation",
         "Source": "api.load",
         "UsageError": "errors",
+        "check": "api.check",
         "load": "api.load",
         "load_fleet": "api.load",
         "translate": "api.dump",
@@ -63,6 +66,7 @@ else:
 
 __all__ = [
     "Answer",
+    "Check",
     "Cluster",
     "Diagnosis",
     "DumpReport",
@@ -78,6 +82,7 @@ __all__ = [
     "Source",
     "UsageError",
     "__version__",
+    "check",
     "load",
     "load_fleet",
     "translate",

@@ -17,6 +17,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = (
     "api",
+    "checks",
     "cli",
     "cluster",
     "descheduler",
@@ -30,6 +31,7 @@ PACKAGES = (
     "replay",
     "report",
     "rules",
+    "scenario",
     "scheduler",
     "sequences",
     "solver",
@@ -93,6 +95,7 @@ def test_an_import_that_the_layers_allow_is_kept(
         ("planner/scheduler", "planner.solver", "Imports go one way"),
         ("planner/solver", "planner.scheduler", "Imports go one way"),
         ("planner/replay", "planner.solver", "Replay never meets the solver"),
+        ("planner/scenario", "planner.solver", "Scenario never meets the solver"),
         ("planner/report", "planner.cli", "Imports go one way"),
         ("planner/cli", "planner.solver", "The command line is built on the façade alone"),
         ("planner/cli", "planner.report", "The command line is built on the façade alone"),

@@ -185,6 +185,7 @@ class JobSpec(KubeModel):
     backoff_limit: Count = 6
     backoff_limit_per_index: Count | None = None
     pod_failure_policy: PodFailurePolicy = PodFailurePolicy.defaults()
+    pod_replacement_policy: Literal["", "TerminatingOrFailed", "Failed"] = ""
     managed_by: str = ""
     template: PodTemplate = PodTemplate.defaults()
 
@@ -212,6 +213,12 @@ class Job(KubeObject):
         )
 
     @property
+    def replaces_failed_only(self) -> bool:
+        """Whether a new pod waits until the old one has ended; with a podFailurePolicy always."""
+        policy = self.spec.pod_replacement_policy
+        return policy == "Failed" or bool(not policy and self.spec.pod_failure_policy.rules)
+
+    @property
     def wanted(self) -> int:
         """How many pods the Job controller keeps running now."""
         if self.finished or self.spec.suspend:
@@ -219,6 +226,26 @@ class Job(KubeObject):
         if self.spec.completions is None:
             return 0 if self.status.succeeded else self.spec.parallelism
         return max(0, min(self.spec.parallelism, self.spec.completions - self.status.succeeded))
+
+
+class JobTemplate(KubeModel):
+    """What a CronJob makes its Jobs from."""
+
+    spec: JobSpec = JobSpec.defaults()
+
+
+class CronJobSpec(KubeModel):
+    """A Job at each time of the schedule, unless suspended."""
+
+    schedule: str = ""
+    suspend: Bool = False
+    job_template: JobTemplate = JobTemplate.defaults()
+
+
+class CronJob(KubeObject):
+    """Makes Jobs by the clock; the Jobs make pods."""
+
+    spec: CronJobSpec = CronJobSpec.defaults()
 
 
 Controller = Deployment | ReplicaSet | StatefulSet | DaemonSet | Job | ReplicationController

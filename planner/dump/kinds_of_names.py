@@ -126,7 +126,8 @@ CHOICES = frozenset(
 """Words of fields that the API server takes from a short list, and names that always stay."""
 
 _NATIVE_RESOURCE = re.compile(
-    r"cpu|memory|pods|storage|ephemeral-storage|hugepages-\d+[KMG]i|([a-z0-9-]+\.)*kubernetes\.io/"
+    r"cpu|memory|pods|count/|storage|ephemeral-storage|hugepages-\d+[KMG]i"
+    r"|([a-z0-9-]+\.)*kubernetes\.io/"
 )
 _NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 _API_VERSION = re.compile(r"v\d+((alpha|beta)\d+)?|apps/|batch/|extensions/", re.ASCII)
@@ -144,7 +145,7 @@ _KEPT: dict[NameKind, Callable[[str], bool]] = {
     NameKind.MANAGER: "kubernetes.io/job-controller".__eq__,
     NameKind.DISK: "rbd".__eq__,
     NameKind.ADDRESS: ("0.0.0.0", "127.0.0.1", "::", "::1").__contains__,
-    NameKind.OWNER_KIND: (*(kind for _, kind in KINDS), "Pod", "CronJob").__contains__,
+    NameKind.OWNER_KIND: (*(kind for _, kind in KINDS), "Pod").__contains__,
     NameKind.OWNER_GROUP: lambda part: _API_VERSION.fullmatch(part) is not None,
 }
 

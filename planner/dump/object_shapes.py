@@ -35,14 +35,35 @@ from planner.dump.shapes import (
     Fields,
     Keyed,
     Named,
+    Owner,
     Shape,
     kept,
     labels,
     message,
+    quota_amounts,
     time,
 )
 
 CONDITIONS = Each(Fields({"type": WORD, "status": WORD, "reason": WORD}))
+
+
+JOB_RULE = Fields({"action": WORD, "onPodConditions": Each(Fields({"type": WORD, "status": WORD}))})
+JOB: dict[str, Shape] = {
+    "parallelism": kept,
+    "completions": kept,
+    "suspend": kept,
+    "completionMode": kept,
+    "backoffLimit": kept,
+    "backoffLimitPerIndex": kept,
+    "podFailurePolicy": Fields({"rules": Each(JOB_RULE)}),
+    "podReplacementPolicy": kept,
+    "managedBy": Named(NameKind.MANAGER),
+    "template": TEMPLATE,
+}
+JOB_STATUS: dict[str, Shape] = {"succeeded": kept, "failed": kept, "conditions": CONDITIONS}
+SCOPE = Fields(
+    {"scopeName": kept, "operator": kept, "values": Each(Named(NameKind.PRIORITY_CLASS))}
+)
 
 
 def _object(kind: str, **shapes: Shape) -> Fields:
@@ -93,28 +114,33 @@ SHAPES: dict[str, Fields] = {
         updateStrategy=Fields({"type": WORD, "rollingUpdate": Fields({"partition": kept})}),
     ),
     "DaemonSet": _workload("DaemonSet", selector=SELECTOR),
-    "Job": _workload(
-        "Job",
-        {"succeeded": kept, "failed": kept, "conditions": CONDITIONS},
-        parallelism=kept,
-        completions=kept,
-        suspend=kept,
-        completionMode=kept,
-        backoffLimit=kept,
-        backoffLimitPerIndex=kept,
-        podFailurePolicy=Fields(
+    "Job": _object("Job", spec=Fields(JOB), status=Fields(JOB_STATUS)),
+    "CronJob": _object(
+        "CronJob",
+        spec=Fields(
+            {"schedule": kept, "suspend": kept, "jobTemplate": Fields({"spec": Fields(JOB)})}
+        ),
+    ),
+    "HorizontalPodAutoscaler": _object(
+        "HorizontalPodAutoscaler",
+        spec=Fields(
             {
-                "rules": Each(
-                    Fields(
-                        {
-                            "action": WORD,
-                            "onPodConditions": Each(Fields({"type": WORD, "status": WORD})),
-                        }
-                    )
-                )
+                "scaleTargetRef": Owner({"kind": Named(NameKind.OWNER_KIND), "name": kept}),
+                "minReplicas": kept,
+                "maxReplicas": kept,
             }
         ),
-        managedBy=Named(NameKind.MANAGER),
+    ),
+    "ResourceQuota": _object(
+        "ResourceQuota",
+        spec=Fields(
+            {
+                "hard": quota_amounts,
+                "scopes": kept,
+                "scopeSelector": Fields({"matchExpressions": Each(SCOPE)}),
+            }
+        ),
+        status=Fields({"hard": quota_amounts, "used": quota_amounts}),
     ),
     "Service": _object("Service", spec=Fields({"selector": labels})),
     "Namespace": _object("Namespace"),

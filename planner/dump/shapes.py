@@ -106,6 +106,18 @@ def labels(names: Names, value: Any) -> Any:
     }
 
 
+def quota_amounts(names: Names, value: Any) -> Any:
+    """Resources of a quota; `requests.` and `limits.` may stand before their names."""
+    return {_of_quota(names, key): each for key, each in value.items()}
+
+
+def _of_quota(names: Names, key: str) -> str:
+    prefix, dot, name = key.partition(".")
+    if dot and prefix in ("requests", "limits"):
+        return f"{prefix}.{names.name(NameKind.RESOURCE, name)}"
+    return names.name(NameKind.RESOURCE, key) or ""
+
+
 def names_by_comma(names: Names, value: Any) -> Any:
     """Names of pods in one text."""
     return ",".join(names.name(NameKind.NAME, each) or "" for each in value.split(","))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from planner.sources.errors import SourceError
     from planner.sources.origin import SnapshotOrigin
     from planner_models.descheduler_policy import DeschedulerPolicy
     from planner_models.fleet import ClusterResourcePlacement, ResourcePlacement
@@ -16,11 +17,13 @@ if TYPE_CHECKING:
         ResourceBinding,
         SchedulingPolicySnapshot,
     )
+    from planner_models.limit_range import LimitRange
     from planner_models.member_cluster import MemberCluster
     from planner_models.node import Node
     from planner_models.notice import Notice
     from planner_models.pod import Pod
     from planner_models.policy import PodDisruptionBudget
+    from planner_models.quota import HorizontalPodAutoscaler, ResourceQuota
     from planner_models.scheduler_config import KubeSchedulerConfiguration
     from planner_models.volume import (
         CSIDriver,
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
         VolumeAttachment,
     )
     from planner_models.workload import (
+        CronJob,
         DaemonSet,
         Deployment,
         Job,
@@ -55,6 +59,10 @@ class Inventory:
     stateful_sets: tuple[StatefulSet, ...] = ()
     daemon_sets: tuple[DaemonSet, ...] = ()
     jobs: tuple[Job, ...] = ()
+    cron_jobs: tuple[CronJob, ...] = ()
+    autoscalers: tuple[HorizontalPodAutoscaler, ...] = ()
+    limit_ranges: tuple[LimitRange, ...] = ()
+    quotas: tuple[ResourceQuota, ...] = ()
     replication_controllers: tuple[ReplicationController, ...] = ()
     services: tuple[Service, ...] = ()
     namespaces: tuple[Namespace, ...] = ()
@@ -79,6 +87,8 @@ class Inventory:
     notices: tuple[Notice, ...] = ()
     origins: tuple[SnapshotOrigin, ...] = ()
     """Of the dumps among the input that say where they come from."""
+    refused: tuple[SourceError, ...] = ()
+    """Objects that could not be used, where the user asked to go on without them."""
 
 
 def counted(number: int, noun: str) -> str:

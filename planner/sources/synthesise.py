@@ -159,7 +159,7 @@ class _Synthesis:
         if missing <= 0:
             return
         if revisions:
-            current = max(revisions, key=_revision)
+            current = max(revisions, key=revision_key)
         elif guessed:
             newest = max(guessed, key=lambda name: self._active[("ReplicaSet", namespace, name)])
             current = _replica_set(deployment, newest.removeprefix(f"{deployment.name}-"))
@@ -270,7 +270,7 @@ def _deployment_of(replica_set: ReplicaSet) -> str | None:
     return f"{replica_set.namespace}/{owner.name}"
 
 
-def _revision(replica_set: ReplicaSet) -> tuple[int, int, str]:
+def revision_key(replica_set: ReplicaSet) -> tuple[int, int, str]:
     """Newest last: by the revision annotation, then by age."""
     text = replica_set.metadata.annotations.get(REVISION, "")
     revision = int(text) if _NUMBER.fullmatch(text) else 0
