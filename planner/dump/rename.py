@@ -49,6 +49,8 @@ TAG = "1"
 SEVERAL_ZONES = "__"
 """Parts the zones of a volume that is in several, in the value of one label."""
 _INTEGER = re.compile(r"\d{1,18}", re.ASCII)
+_ORDINAL = re.compile(r"\d{1,5}", re.ASCII)
+"""Shorter than the hash of a revision, which may consist of digits, too."""
 _encode = msgspec.json.Encoder().encode
 
 
@@ -132,7 +134,7 @@ class _Renaming:
             for kind, name in self._values(key, value):
                 seen.names[kind].add(name)
         parts = {
-            kind: {part for name in names for part in self._parts(kind, name)}
+            kind: {part for name in names for part in self._renamed_parts(kind, name)}
             for kind, names in seen.names.items()
         }
         known = (*seen.names.values(), *parts.values())
@@ -187,23 +189,26 @@ class _Renaming:
         names = value.split(SEVERAL_ZONES) if kind is NameKind.VALUE else [value]
         return [(kind, name) for name in names]
 
-    def _parts(self, kind: NameKind, name: str) -> list[str]:
-        """What of a name is renamed; the number at the end of a StatefulSet's pod is not."""
-        found = parts_of(kind, name)
-        return found[:-1] if kind is NameKind.NAME and self._numbered(found) else found
+    def _renamed_parts(self, kind: NameKind, name: str) -> set[str]:
+        """What of a name gets a rank."""
+        parts = parts_of(kind, name)
+        return {part for i, part in enumerate(parts) if not self._is_ordinal(kind, parts, i)}
 
-    def _numbered(self, parts: list[str]) -> bool:
-        """Whether the parts end with a StatefulSet's name and a number, as pods and claims do."""
-        if not _INTEGER.fullmatch(parts[-1]):
+    def _is_ordinal(self, kind: NameKind, parts: list[str], i: int) -> bool:
+        """Whether a number stands behind the name of a StatefulSet: in a pod's, or in a claim's."""
+        if kind is not NameKind.NAME or not _ORDINAL.fullmatch(parts[i]):
             return False
-        return any("-".join(parts[i:-1]) in self._stateful_sets for i in range(len(parts) - 1))
+        return any("-".join(parts[start:i]) in self._stateful_sets for start in range(i))
 
     def _renamed(self, kind: NameKind, name: str) -> str:
         ranked, parts = self._ranks[kind], parts_of(kind, name)
         if kind is NameKind.IMAGE and name:
             return f"{ranked[name]}:{TAG}"
-        renamed = [ranked.get(part, part) for part in self._parts(kind, name)]
-        return joined(kind, [*renamed, *parts[len(renamed) :]], domain=parts[0].endswith("/"))
+        new = [
+            part if self._is_ordinal(kind, parts, i) else ranked.get(part, part)
+            for i, part in enumerate(parts)
+        ]
+        return joined(kind, new, domain=parts[0].endswith("/"))
 
 
 def _ranks_of(kind: NameKind, parts: set[str], taken: set[str]) -> dict[str, str]:

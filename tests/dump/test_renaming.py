@@ -41,6 +41,13 @@ def test_a_claim_still_ends_with_the_name_of_its_pod() -> None:
     assert claim == f"{volume['name']}-{db['metadata']['name']}-0"
 
 
+def test_a_stateful_set_whose_name_is_that_of_another_ones_pod_keeps_its_pods() -> None:
+    _, (_, second, first) = renamed(
+        workload("StatefulSet", "web"), workload("StatefulSet", "web-2"), pod("web-2-0")
+    )
+    assert first["metadata"]["name"] == f"{second['metadata']['name']}-0"
+
+
 def test_numbers_at_the_end_of_other_names_are_renamed() -> None:
     _, (found,) = renamed(pod("ip-10-0-0-7"))
     assert found["metadata"]["name"] == "n4-n2-n1-n1-n3"
