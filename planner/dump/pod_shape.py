@@ -26,6 +26,7 @@ from planner.dump.shapes import (
 from planner.sources.pod_row import ANNOTATIONS as POD_ANNOTATIONS
 from planner.sources.synthesise import MADE_PODS, MADE_REPLICA_SET, REVISION
 from planner_models.affinity import PREFERRED, REQUIRED
+from planner_models.pod import ContainerPort
 from planner_models.volume import (
     BETA_STORAGE_CLASS,
     BIND_COMPLETED,
@@ -134,12 +135,11 @@ DEVICE_CLAIMS = Each(Fields({"name": Named(NameKind.DEVICE_CLAIM)}))
 RESOURCES = Fields({"requests": AMOUNTS, "limits": AMOUNTS, "claims": DEVICE_CLAIMS})
 PORT = Fields(
     {
-        "containerPort": kept,
-        "hostPort": kept,
+        **{field.alias or name: kept for name, field in ContainerPort.model_fields.items()},
         "hostIP": Named(NameKind.ADDRESS),
-        "protocol": kept,
     }
 )
+"""Numbers and a protocol, beside the address."""
 CONTAINER = Fields(
     {
         "name": Named(NameKind.CONTAINER),
