@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from planner.cluster.node_rules import BoolArray
-from planner.cluster.spread import effective_selector
+from planner.cluster.spread import effective_selector, too_few_domains
 from planner.cluster.topology import IntArray, Topology
 from planner.explain.rules.rule import NARROWS, Facts, FieldPath, Rule, of_type
 from planner.explain.rules.volumes import VolumeRule
@@ -46,7 +46,6 @@ class SpreadRule(Rule):
 
     kind: ClassVar[RuleKind] = "topologySpread"
     phase: ClassVar[int] = NARROWS
-    monotone: ClassVar[bool] = False
 
     @property
     def key(self) -> str:
@@ -69,7 +68,7 @@ class SpreadRule(Rule):
     @cached_property
     def few_domains(self) -> bool:
         """Whether there are fewer domains than minDomains, so that the minimum is 0."""
-        return int(self.eligible.sum()) < (self.constraint.min_domains or 1)
+        return too_few_domains(self.constraint, int(self.eligible.sum()))
 
     def least_of(self, counts: IntArray) -> int:
         """The minimum over eligible domains, if they had these counts; 0 below minDomains."""
