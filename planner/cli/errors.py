@@ -40,6 +40,7 @@ FLAGS = {
     "names": "--names",
     "namespace": "-n",
     "now": "--now",
+    "pod_selector": "--pod-selector",
     "policy": "--policy",
     "priority_threshold": "--priority-threshold",
     "rebalance": "--rebalance",

@@ -47,6 +47,12 @@ from planner.dump.shapes import (
 CONDITIONS = Each(Fields({"type": WORD, "status": WORD, "reason": WORD}))
 
 
+ROLLOUT = Fields(
+    {
+        "type": WORD,
+        "rollingUpdate": Fields({"maxSurge": kept, "maxUnavailable": kept, "partition": kept}),
+    }
+)
 JOB_RULE = Fields({"action": WORD, "onPodConditions": Each(Fields({"type": WORD, "status": WORD}))})
 JOB: dict[str, Shape] = {
     "parallelism": kept,
@@ -93,7 +99,7 @@ SHAPES: dict[str, Fields] = {
         "Deployment",
         replicas=kept,
         selector=SELECTOR,
-        strategy=Fields({"type": WORD}),
+        strategy=ROLLOUT,
         paused=kept,
     ),
     "ReplicaSet": _workload(
@@ -111,9 +117,9 @@ SHAPES: dict[str, Fields] = {
         volumeClaimTemplates=Each(CLAIM_TEMPLATE),
         ordinals=Fields({"start": kept}),
         podManagementPolicy=WORD,
-        updateStrategy=Fields({"type": WORD, "rollingUpdate": Fields({"partition": kept})}),
+        updateStrategy=ROLLOUT,
     ),
-    "DaemonSet": _workload("DaemonSet", selector=SELECTOR),
+    "DaemonSet": _workload("DaemonSet", selector=SELECTOR, updateStrategy=ROLLOUT),
     "Job": _object("Job", spec=Fields(JOB), status=Fields(JOB_STATUS)),
     "CronJob": _object(
         "CronJob",
