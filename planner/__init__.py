@@ -24,11 +24,14 @@ if TYPE_CHECKING:
     from planner.api.eviction_plan import EvictionPlan
     from planner.api.fleet import Fleet, FleetDecision, FleetDecisionList
     from planner.api.inspection import Inspection
+    from planner.api.live import Live, live_names
     from planner.api.load import Source, load, load_fleet
     from planner.api.plan import Plan
+    from planner.api.rbac import rbac
     from planner.api.simulation import Simulation
     from planner.errors import PlannerError, UsageError
     from planner.solver.progress import Progress
+    from planner.sources.live.snapshot import ReadProgress
 else:
     _PLACES = {
         "Answer": "api.answers",
@@ -41,16 +44,20 @@ else:
         "FleetDecision": "api.fleet",
         "FleetDecisionList": "api.fleet",
         "Inspection": "api.inspection",
+        "Live": "api.live",
         "Plan": "api.plan",
         "PlannerError": "errors",
         "Progress": "solver.progress",
+        "ReadProgress": "sources.live.snapshot",
         "Simulation": "api.simulation",
         "Source": "api.load",
         "UsageError": "errors",
         "check": "api.check",
+        "live_names": "api.live",
         "load": "api.load",
         "load_fleet": "api.load",
         "translate": "api.dump",
+        "rbac": "api.rbac",
     }
 
     def __getattr__(name):
@@ -75,15 +82,19 @@ __all__ = [
     "FleetDecision",
     "FleetDecisionList",
     "Inspection",
+    "Live",
     "Plan",
     "PlannerError",
     "Progress",
+    "ReadProgress",
     "Simulation",
     "Source",
     "UsageError",
     "__version__",
     "check",
+    "live_names",
     "load",
     "load_fleet",
+    "rbac",
     "translate",
 ]

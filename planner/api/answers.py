@@ -32,7 +32,9 @@ class Answer(Document):
 
     @classmethod
     def of(cls, document: Document, origin: Origin) -> Self:
-        """The document as an answer."""
+        """The document as an answer, which says what cluster it is about."""
+        if origin.source is not None and "source" in type(document).model_fields:
+            document = document.model_copy(update={"source": origin.source})
         fields = {name: getattr(document, name) for name in type(document).model_fields}
         answer = cast("Self", cls.model_construct(document.model_fields_set, **fields))
         answer._document, answer._origin = document, origin

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from planner.api.arguments import input_arguments
+from planner.api.live import require_budgets
 from planner.api.names import find_node, require_nodes
 from planner.api.plans import Plans
 from planner.errors import UsageError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from planner.api.diagnosis import Diagnosis
     from planner.api.dump import DumpReport
     from planner.api.inspection import Inspection
+    from planner.api.live import Live
     from planner.api.profiles import Configuration
     from planner.api.selection import Selection
     from planner.api.simulation import Simulation
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from planner_models.notice import Notice
     from planner_models.pod import Pod
     from planner_models.selectors import LabelSelector
+    from planner_models.source import ClusterSource
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,6 +56,16 @@ class Cluster(Plans):
     paths: tuple[str, ...] = ()
     objects: tuple[RawDocument, ...] | None = None
     example: str | None = None
+    source: ClusterSource | None = None
+    """Which cluster it is, and when it was read, as far as that is known."""
+    live: Live | None = None
+    """How it was read, if it is a running one."""
+    namespace: str = "default"
+    """Where targets are looked up that are given without one."""
+    warnings: tuple[str, ...] = ()
+    """What makes the reading of a running cluster less than complete."""
+    program: str = "planner"
+    """What the commands begin with that answers suggest."""
 
     def __repr__(self) -> str:
         return repr(self.snapshot)
@@ -107,7 +120,7 @@ class Cluster(Plans):
 
         chosen = self._selection("inspect", targets, namespace, all_namespaces, selector)
         found = inspect_cluster(self.snapshot, None if chosen.everything else chosen.pods)
-        return Inspection.of(found, self._origin("inspect", chosen))
+        return Inspection.of(found, self._origin("inspect", chosen.arguments))
 
     def simulate(  # noqa: PLR0913 - options are keywords
         self,
@@ -147,7 +160,7 @@ class Cluster(Plans):
         )
         pods = None if chosen.everything else chosen.asked
         document, final = simulation_of(self.snapshot, profiles, options, pods)
-        found = Simulation.of(document, self._origin("simulate", chosen))
+        found = Simulation.of(document, self._origin("simulate", chosen.arguments))
         found._after = replace(self, snapshot=final)
         return found
 
@@ -194,7 +207,9 @@ class Cluster(Plans):
             profile = scheduler_of(self.snapshot, chosen.asked, profiles)
             found = explain_pods(self.snapshot, chosen.asked, profile, options)
             found = beside_messages(found, self.snapshot, profiles, chosen.asked)
-        return Diagnosis.of(with_places(found, self.paths), self._origin("explain", chosen))
+        return Diagnosis.of(
+            with_places(found, self.paths), self._origin("explain", chosen.arguments)
+        )
 
     def explain_pending(  # noqa: PLR0913 - options are keywords
         self,
@@ -238,7 +253,7 @@ class Cluster(Plans):
         )
         found = beside_messages(found, self.snapshot, profiles, chosen.asked)
         places = with_places(found, () if brief else self.paths)
-        return Diagnosis.of(places, self._origin("explain", chosen))
+        return Diagnosis.of(places, self._origin("explain", chosen.arguments))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """The objects as they were read, with pods where they are now, as JSON for kubectl."""
@@ -287,12 +302,30 @@ class Cluster(Plans):
     ) -> Selection:
         from planner.api.selection import selection_of
 
-        return selection_of(self.snapshot, command, targets, namespace, all_namespaces, selector)
+        return selection_of(
+            self.snapshot,
+            command,
+            targets,
+            namespace,
+            all_namespaces,
+            selector,
+            default=self.namespace,
+        )
 
-    def _origin(self, command: str, chosen: Selection) -> Origin:
+    def _require_budgets(self, command: str) -> None:
+        require_budgets(() if self.source is None else self.source.not_read, command)
+
+    def _origin(self, command: str, part: tuple[str, ...]) -> Origin:
+        """Where an answer comes from; `part` are the words that choose what it is about."""
         return Origin(
             f"planner {command}",
             self.paths,
             self.snapshot,
-            given=Given(input_arguments(self.paths, self.example), chosen.arguments),
+            given=Given(
+                input_arguments(self.paths, self.example, self.live),
+                part,
+                self.program,
+                self.namespace,
+            ),
+            source=self.source,
         )

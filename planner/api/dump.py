@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from planner.errors import UsageError
 
 if TYPE_CHECKING:
     from planner.api.cluster import Cluster
+    from planner.sources.origin import SnapshotOrigin
     from planner.sources.read import RawDocument
 
 SUFFIXES = (".json", ".json.gz")
@@ -45,12 +48,12 @@ def write_dump(
     from planner.report.text.files import write_file
 
     target = check_targets(path, anonymous, names)
-    objects, packed = _objects(cluster), target.endswith(".gz")
-    origins = cluster.inventory.origins
+    objects, packed = _objects(cluster), target.lower().endswith(".gz")
+    origin = _origin(cluster)
     if anonymous:
-        found = anonymous_dump_of(objects, cluster.snapshot, packed)
+        found = anonymous_dump_of(objects, cluster.snapshot, origin, packed)
     else:
-        found = dump_of(objects, origins[0] if len(origins) == 1 else None, packed)
+        found = dump_of(objects, origin, packed)
     if names is not None:
         write_file(names, found.names, private=True)
     write_file(target, found.data, private=True)
@@ -95,6 +98,29 @@ def translate(text: str, names: str | os.PathLike[str]) -> str:
 
     file = os.fspath(names)
     return translated(text, names_in(file_text(file, MAX_INPUT), file))
+
+
+def _origin(cluster: Cluster) -> SnapshotOrigin:
+    """Of a running cluster, or of the one dump that was read.
+
+    Where other files were read beside it, their workloads may still want pods.
+    """
+    from planner.sources.origin import SnapshotOrigin, written_time
+
+    source, origins = cluster.source, cluster.inventory.origins
+    if cluster.live is None or source is None or source.read_at is None:
+        known = origins[0] if len(origins) == 1 else SnapshotOrigin()
+        alone = len(cluster.paths) == 1 and cluster.example is None
+        return known if alone else replace(known, complete="")
+    return SnapshotOrigin(
+        cluster=source.cluster or "",
+        context=source.context or "",
+        server=source.server or "",
+        resource_version=source.resource_version or "",
+        time=written_time(source.read_at.timestamp()),
+        not_read=",".join(source.not_read),
+        complete="" if cluster.paths else "true",
+    )
 
 
 def _objects(cluster: Cluster) -> Sequence[RawDocument]:

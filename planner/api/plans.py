@@ -7,11 +7,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from planner.api.arguments import input_arguments, one_of, require_at_least, require_time
+from planner.api.arguments import one_of, require_at_least, require_time
 from planner.api.names import require_nodes
 from planner.errors import UsageError
 from planner.report.emit import Origin
-from planner.report.text.commands import Given
 
 if TYPE_CHECKING:
     from planner.api.drain_plan import DrainPlan
@@ -128,13 +127,15 @@ class Plans(ABC):
             workers=workers,
         )
         require_nodes(self.snapshot)
+        if rebalance:
+            self._require_budgets("solve --rebalance")
         profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
         snapshot, asked = self.snapshot, None
         if not chosen.everything:
             snapshot = snapshot.without(set(snapshot.pending.tolist()).difference(chosen.pods))
             asked = frozenset(chosen.pods)
         found = make_plan(snapshot, options, profile, progress, asked)
-        return Plan.of(found, self._on(snapshot)._origin("solve", chosen))
+        return Plan.of(found, self._on(snapshot)._origin("solve", chosen.arguments))
 
     def evict(  # noqa: PLR0913 - options are keywords
         self,
@@ -189,6 +190,7 @@ class Plans(ABC):
         ):
             require_at_least(name, number, least)
         require_nodes(self.snapshot)
+        self._require_budgets("evict")
         profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
         named, nodes = goals_of(self.snapshot, goals)
         chosen = self._selection("evict", targets, namespace, all_namespaces, selector)
@@ -228,7 +230,7 @@ class Plans(ABC):
             document = make_eviction_plan(
                 self.snapshot, options, profile, policies=policies, progress=progress
             )
-        return EvictionPlan.of(document, self._origin("evict", chosen))
+        return EvictionPlan.of(document, self._origin("evict", chosen.arguments))
 
     def drain(  # noqa: PLR0913 - options are keywords
         self,
@@ -264,6 +266,7 @@ class Plans(ABC):
         require_at_least("seeds", seeds, 1)
         require_at_least("max_unavailable", max_unavailable, 1)
         require_nodes(self.snapshot)
+        self._require_budgets("drain")
         options = DrainOptions(
             nodes=nodes_of(self.snapshot, nodes, selector, zone, all_nodes),
             force=force,
@@ -278,9 +281,7 @@ class Plans(ABC):
         found = find_drain(self.snapshot, options, profile, progress)
         chosen = None if pod_selector is None else str(pod_selector)
         words = words_of(nodes, None if selector is None else str(selector), zone, all_nodes)
-        given = Given(input_arguments(self.paths, self.example), words)
-        origin = Origin("planner drain", self.paths, self.snapshot, given=given)
-        return DrainPlan.of(drain_plan(found, chosen), origin)
+        return DrainPlan.of(drain_plan(found, chosen), self._origin("drain", words))
 
     @abstractmethod
     def _on(self, snapshot: Snapshot) -> Plans:
@@ -298,5 +299,9 @@ class Plans(ABC):
         """The pods that a question is about."""
 
     @abstractmethod
-    def _origin(self, command: str, chosen: Selection) -> Origin:
+    def _require_budgets(self, command: str) -> None:
+        """Refuse to plan around budgets that could not be read."""
+
+    @abstractmethod
+    def _origin(self, command: str, part: tuple[str, ...]) -> Origin:
         """What an answer is made from."""

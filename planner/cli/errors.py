@@ -34,6 +34,10 @@ FLAGS = {
     "like_descheduler": "--like-descheduler",
     "ignored_plugins": "--ignore-plugin",
     "immovable": "--immovable",
+    "in_cluster": "--in-cluster",
+    "against": "--against",
+    "example": "--example",
+    "request_timeout": "--request-timeout",
     "max_input": "--max-input",
     "max_moves": "--max-moves",
     "movable": "--movable",
@@ -80,17 +84,16 @@ def report_usage(error: typer.TyperException) -> int:
     return error.exit_code
 
 
+def warn(text: str) -> None:
+    """Something to know about the answer; lines after the first say more."""
+    _tell(f"warning: {text}")
+
+
 def warn_of_skipped(notices: Iterable[Notice]) -> None:
     """Everything that `--skip-invalid` left out, a line each; not all results show notices."""
     for notice in notices:
         if notice.code == SKIPPED:
             _tell("\n".join(f"warning: left out: {name}" for name in notice.objects))
-
-
-def warn_of_age(texts: Iterable[str]) -> None:
-    """A dump is the cluster as it was; whoever forgets when plans for another one."""
-    for text in texts:
-        _tell(f"warning: {text}")
 
 
 def report_interrupt() -> int:

@@ -182,7 +182,8 @@ Namespace: TypeAlias = Annotated[
         "--namespace",
         "-n",
         metavar="NAME",
-        help="Where the targets are (default); without targets, only pods of this namespace.",
+        help="Where the targets are, by default in namespace default, or that of the context of a "
+        "running cluster; without targets, only pods of this namespace.",
         show_default=False,
     ),
 ]

@@ -28,7 +28,9 @@ def show(context: typer.Context, answer: Answer, output: str, report: str | None
 def write_page(context: typer.Context, answer: Answer, report: str | None) -> None:
     """The page that `--report` asks for, with the command line that made it."""
     if report is not None:
-        answer.write_html(report, shlex.join(("planner", *session_of(context).arguments)))
+        session = session_of(context)
+        command = f"{session.program} {shlex.join(session.arguments)}"
+        answer.write_html(report, command.strip())
 
 
 @contextmanager

@@ -20,7 +20,6 @@ from planner.sources.load import load_documents
 from planner.sources.origin import SnapshotOrigin
 from planner.sources.read import RawDocument
 
-ANONYMOUS = SnapshotOrigin(anonymous="true")
 NAMES = "planner/names"
 """What a file of names is known by."""
 
@@ -36,19 +35,24 @@ class Dump:
     checked: Checked | None = None
 
 
-def dump_of(documents: Sequence[RawDocument], origin: SnapshotOrigin | None, packed: bool) -> Dump:
+def dump_of(documents: Sequence[RawDocument], origin: SnapshotOrigin, packed: bool) -> Dump:
     """What planner reads of the objects, with their names."""
-    text = list_text(pruned(documents), origin.annotations if origin else {})
+    text = list_text(pruned(documents), origin.annotations)
     return Dump(_packed(text) if packed else text)
 
 
-def anonymous_dump_of(documents: Sequence[RawDocument], cluster: Cluster, packed: bool) -> Dump:
+def anonymous_dump_of(
+    documents: Sequence[RawDocument], cluster: Cluster, origin: SnapshotOrigin, packed: bool
+) -> Dump:
     """The same without names; checked to behave like the cluster, and to tell no name."""
     items = pruned(documents)
     _require_cluster(items)
     renamed = anonymous(with_made_names(items, cluster))
     check_no_name(renamed.items, renamed.originals)
-    text = list_text(renamed.items, ANONYMOUS.annotations)
+    noted = SnapshotOrigin(
+        not_read=origin.not_read, complete=origin.complete, anonymous="true"
+    ).annotations
+    text = list_text(renamed.items, noted)
     copy = build_cluster(load_documents([RawDocument("the anonymous copy", text, 1)]))
     checked = check_alike(cluster, copy)
     names = msgspec.json.encode({NAMES: renamed.table})

@@ -20,8 +20,15 @@ class SnapshotOrigin(msgspec.Struct, frozen=True, rename="camel", omit_defaults=
 
     cluster: str = ""
     context: str = ""
+    server: str = ""
+    """The version of its API server."""
     resource_version: str = ""
     time: str = ""
+    not_read: str = ""
+    """The kinds that the user may not list, by comma."""
+    complete: str = ""
+    """`true` if all is from the cluster: its controllers have made their pods, or something keeps
+    them from it, so none is made from a template."""
     anonymous: str = ""
     """`true` if all names are other ones."""
 
@@ -31,12 +38,17 @@ class SnapshotOrigin(msgspec.Struct, frozen=True, rename="camel", omit_defaults=
         known: dict[str, str] = msgspec.to_builtins(self)
         return {f"{PREFIX}{name}": value for name, value in known.items()}
 
-    def age(self, now: float) -> int | None:
-        """Seconds since the cluster was read; None if that is not known."""
+    @property
+    def read_at(self) -> int | None:
+        """When the cluster was read, in seconds since the epoch; None if that is not known."""
         try:
-            return max(0, int(now) - parse_time(self.time))
+            return parse_time(self.time)
         except ValueError:
             return None
+
+    def age(self, now: float) -> int | None:
+        """Seconds since the cluster was read."""
+        return None if self.read_at is None else max(0, int(now) - self.read_at)
 
 
 def origin_of(annotations: dict[str, str]) -> SnapshotOrigin | None:

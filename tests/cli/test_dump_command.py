@@ -39,7 +39,8 @@ def test_a_dump_is_read_like_what_it_was_made_from(
 ) -> None:
     target = tmp_path / "snap.json.gz"
     assert main(["dump", "--example", "zone-outage", "-o", str(target)]) == 0
-    assert capsys.readouterr().out == f"Wrote {target}: 12 nodes, 51 pods, 5.3 KB.\n"
+    size = f"{target.stat().st_size / 1000:.1f} KB"
+    assert capsys.readouterr().out == f"Wrote {target}: 12 nodes, 51 pods, {size}.\n"
     assert mode(target) == 0o600
     main(["evict", "-f", str(target), "-o", "json"])
     told = capsys.readouterr()
@@ -54,8 +55,9 @@ def test_an_anonymous_dump_says_what_was_checked(
     monkeypatch.chdir(tmp_path)
     command = ["dump", "--example", "zone-outage", "--anonymous", "-o", "bug.json.gz"]
     assert main([*command, "--names", "bug.names"]) == 0
+    size = f"{Path('bug.json.gz').stat().st_size / 1000:.1f} KB"
     assert capsys.readouterr().out == (
-        "Wrote bug.json.gz: 12 nodes, 51 pods, 3.0 KB. Names, images, env and annotations are"
+        f"Wrote bug.json.gz: 12 nodes, 51 pods, {size}. Names, images, env and annotations are"
         " gone.\n"
         "Checked: 5 broken rules and 0 waiting pods are the same as before; none of the\n"
         "181 original names is in the file. bug.names translates answers back; keep it.\n"
