@@ -285,6 +285,8 @@ class Cluster(Plans):
 
     def ages(self) -> tuple[str, ...]:
         """How old the dumps are that the cluster was read from, a sentence for each."""
+        if not self.inventory.origins:
+            return ()
         from planner.report.text.ages import ages
 
         return ages(self.inventory.origins, time.time())
