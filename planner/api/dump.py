@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -129,3 +130,21 @@ def _objects(cluster: Cluster) -> Sequence[RawDocument]:
             "the objects of this cluster were not kept", help="load it with `keep_objects=True`"
         )
     return cluster.objects
+
+
+def kept(name: str, max_age: float, read: Callable[[], Cluster]) -> Cluster:
+    """A running cluster as it was at most `max_age` seconds ago.
+
+    Its dump in the user's cache directory, while that is young enough; else what `read` reads with
+    `keep_objects`, which is kept for the next time. `name` tells the cluster from all others.
+    """
+    from planner.api.load import load
+    from planner.dump.kept_files import dump_file, prepare_directory, young_dump
+
+    file = young_dump(name, max_age, time.time())
+    if file is not None:
+        return load(file)
+    cluster = read()
+    prepare_directory()
+    write_dump(cluster, dump_file(name), anonymous=False, names=None)
+    return cluster

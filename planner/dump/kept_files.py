@@ -1,7 +1,6 @@
 """Dumps that are kept for a while: one file per cluster in the user's cache directory.
 
-Nothing is kept unless `--max-age` asks for it: whoever reads a cluster and was given one looks for
-`young_dump` first, and otherwise reads the cluster and hands the dump of it to `keep_dump`.
+Nothing is kept unless somebody asks for it; `planner.api.dump.kept` takes and writes them.
 """
 
 from __future__ import annotations

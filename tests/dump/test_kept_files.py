@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 
+import planner
+from planner.api.dump import kept
 from planner.dump.kept_files import dump_file, prepare_directory, young_dump
 
 PROD, TEST = "https://10.0.0.1:6443", "https://10.0.0.2:6443"
@@ -43,3 +46,21 @@ def test_a_dump_from_the_future_is_not() -> None:
 
 def test_nobody_else_looks_into_the_directory() -> None:
     assert prepare_directory().stat().st_mode & 0o777 == 0o700
+
+
+def test_a_cluster_is_read_again_when_its_dump_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[str] = []
+
+    def read() -> planner.Cluster:
+        reads.append("read")
+        return planner.load(example="zone-outage", keep_objects=True)
+
+    first = kept(PROD, 600, read)
+    again = kept(PROD, 600, read)
+    assert len(reads) == 1
+    assert [pod.key for pod in again.pods] == [pod.key for pod in first.pods]
+    assert dump_file(PROD).stat().st_mode & 0o777 == 0o600
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 601)
+    kept(PROD, 600, read)
+    assert len(reads) == 2
