@@ -21,7 +21,7 @@ from planner.cluster.matching import TermScope
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.spread import SpreadConstraint
 from planner.cluster.topology import IntArray
-from planner.solver.large.task import Rule
+from planner.solver.large.plain_group import Rule
 from planner.solver.problem.problem import Problem
 
 
