@@ -34,7 +34,27 @@ def random_cluster(seed: int) -> list[Json]:
             found.append(_budget(draw, app, namespace))
         if draw.random() < 0.4:
             found.append(_service(app, namespace))
+    if draw.random() < 0.3:
+        found += _limits(draw, draw.choice(NAMESPACES))
     return found
+
+
+def _limits(draw: random.Random, namespace: str) -> list[Json]:
+    """Who else decides about pods: a quota, an autoscaler, a LimitRange."""
+    hard = {"pods": "4", "requests.cpu": "3", f"requests.{GPU}": "1", "count/pods": "9"}
+    scaled = {"kind": "Deployment", "name": draw.choice(APPS)}
+    default = {"type": "Container", "defaultRequest": {"cpu": "100m"}}
+    metadata = {"name": "acme-limits", "namespace": namespace}
+    return [
+        _object("v1", "ResourceQuota", metadata, {"hard": hard}),
+        _object(
+            "autoscaling/v2",
+            "HorizontalPodAutoscaler",
+            metadata,
+            {"scaleTargetRef": scaled, "maxReplicas": 9},
+        ),
+        _object("v1", "LimitRange", metadata, {"limits": [default]}),
+    ]
 
 
 def _node(draw: random.Random, number: int) -> Json:

@@ -82,3 +82,14 @@ def test_a_random_cluster_is_answered_alike(seed: int, tmp_path: Path) -> None:
         told = copies.told(getattr(copies.plain, command)())
         assert copies.translated(getattr(copies.anonymous, command)()) == told, command
     assert "acme" not in (tmp_path / "anonymous.json").read_text()
+
+
+def test_an_anonymous_dump_can_be_made_anonymous_again(tmp_path: Path) -> None:
+    """All names in it are such as planner gives: none of them may stay."""
+    planner.load(example="zone-outage", keep_objects=True).dump(
+        tmp_path / "once.json", anonymous=True
+    )
+    once = planner.load(tmp_path / "once.json", keep_objects=True)
+    copies = Copies(once, tmp_path)
+    told = copies.told(copies.plain.evict())
+    assert copies.translated(copies.anonymous.evict()) == told

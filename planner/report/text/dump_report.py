@@ -40,10 +40,9 @@ def dump_report(written: Written) -> str:
     first += " Names, images, env and annotations are gone."
     broken = count_of(written.broken, "broken rule")
     waiting = count_of(written.waiting, "waiting pod")
-    hidden = count_of(written.hidden, "original name")
     checked = (
         f"Checked: {broken} and {waiting} are the same as before; "
-        f"none of the {hidden} is in the file."
+        f"none of the {written.hidden} original names is in the file."
     )
     if written.names is not None:
         checked += f" {written.names} translates answers back; keep it."
