@@ -17,6 +17,7 @@ from planner.version import __version__
 
 if TYPE_CHECKING:
     from planner.api.answers import Answer
+    from planner.api.capacity import Capacity
     from planner.api.check import Check, check
     from planner.api.cluster import Cluster
     from planner.api.diagnosis import Diagnosis
@@ -31,10 +32,11 @@ if TYPE_CHECKING:
     from planner.api.simulation import Simulation
     from planner.errors import PlannerError, UsageError
     from planner.solver.progress import Progress
-    from planner.sources.live.snapshot import ReadProgress
+    from planner.sources.live.reader import ReadProgress
 else:
     _PLACES = {
         "Answer": "api.answers",
+        "Capacity": "api.capacity",
         "Check": "api.check",
         "Cluster": "api.cluster",
         "Diagnosis": "api.diagnosis",
@@ -48,7 +50,7 @@ else:
         "Plan": "api.plan",
         "PlannerError": "errors",
         "Progress": "solver.progress",
-        "ReadProgress": "sources.live.snapshot",
+        "ReadProgress": "sources.live.reader",
         "Simulation": "api.simulation",
         "Source": "api.load",
         "UsageError": "errors",
@@ -73,6 +75,7 @@ else:
 
 __all__ = [
     "Answer",
+    "Capacity",
     "Check",
     "Cluster",
     "Diagnosis",

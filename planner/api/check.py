@@ -117,10 +117,10 @@ def check(  # noqa: PLR0913 - options are keywords
     cluster, own = paths_of(against, example), tuple(documents_of(source, reading))
     if not cluster and not own and not live:
         raise UsageError("there is nothing to check", help="give manifests, or a cluster")
-    if live:
+    chosen = Live() if live is True else live or None
+    if chosen is not None:
         if cluster:
             raise UsageError("`against` and a running cluster are two clusters; one is enough")
-        chosen = Live() if live is True else live
         read, _ = read_live(chosen, lambda: own, reading, None, keep_objects=False)
         inventory, told, of = read.inventory, read.warnings, read.source
         own = read.given
@@ -134,7 +134,7 @@ def check(  # noqa: PLR0913 - options are keywords
     subject = subject_of(inventory, manifests_of(given, unknown), profile, options)
     paths = tuple(paths_of(source, None) if own else paths_of(against, None))
     found = check_document(subject, run(subject, _accepted(baseline)), Locations(paths))
-    shown = Given(input_arguments(paths, example))
+    shown = Given(input_arguments(paths, example, chosen))
     origin = Origin("planner check", paths, subject.cluster, given=shown, source=of)
     answer = Check.of(found, origin)
     answer._warnings = told

@@ -12,9 +12,9 @@ import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from planner.api.arguments import input_arguments
+from planner.api.arguments import input_arguments, one_of, require_at_least, require_time
 from planner.api.live import require_budgets
 from planner.api.names import find_node, require_nodes
 from planner.api.plans import Plans
@@ -23,14 +23,18 @@ from planner.report.emit import Origin
 from planner.report.text.commands import Given
 
 if TYPE_CHECKING:
+    from planner.api.capacity import Capacity
     from planner.api.diagnosis import Diagnosis
     from planner.api.dump import DumpReport
     from planner.api.inspection import Inspection
     from planner.api.live import Live
+    from planner.api.load import Source
     from planner.api.profiles import Configuration
     from planner.api.selection import Selection
     from planner.api.simulation import Simulation
+    from planner.capacity.survive import Failure
     from planner.cluster import Cluster as Snapshot
+    from planner.scenario.changes import Manner
     from planner.sources.inventory import Inventory
     from planner.sources.read import RawDocument
     from planner_models.node import Node
@@ -64,8 +68,6 @@ class Cluster(Plans):
     """Where targets are looked up that are given without one."""
     warnings: tuple[str, ...] = ()
     """What makes the reading of a running cluster less than complete."""
-    program: str = "planner"
-    """What the commands begin with that answers suggest."""
 
     def __repr__(self) -> str:
         return repr(self.snapshot)
@@ -255,6 +257,61 @@ class Cluster(Plans):
         places = with_places(found, () if brief else self.paths)
         return Diagnosis.of(places, self._origin("explain", chosen.arguments))
 
+    def capacity(  # noqa: PLR0913 - options are keywords
+        self,
+        *targets: str,
+        pods: Source | Iterable[Source] = (),
+        namespace: str | None = None,
+        all_namespaces: bool = False,
+        selector: str | LabelSelector | None = None,
+        moves: bool | None = None,
+        survive: str | None = None,
+        manner: str = "removed",
+        up_to: int = 10_000,
+        time_limit: float = 60.0,
+        scheduler: Configuration = None,
+        ignored_plugins: Sequence[str] = (),
+    ) -> Capacity:
+        """How many more pods fit, and what stops the next one.
+
+        Of workloads that exist, each alone; `pods` are files with pods that don't exist yet,
+        counted together as a mix in the ratio of their replicas. `moves` asks what moves of other
+        pods would add (by default of one workload only), `survive` for the number that stands the
+        loss of any `zone` (the default) or `node`, whose nodes are `manner`.
+        """
+        from planner.api.capacity import MANNERS, SURVIVE, Capacity, new_pods, workloads_of
+        from planner.api.profiles import default_scheduler
+        from planner.capacity import CapacityOptions, capacity, demand_of, ready
+        from planner.documents.capacity import capacity_document
+
+        require_time(time_limit)
+        require_at_least("up_to", up_to, 1)
+        require_nodes(self.snapshot)
+        profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
+        chosen = self._selection("capacity", targets, namespace, all_namespaces, selector)
+        failure = one_of("survive", survive or "zone", SURVIVE)
+        cluster, left_out = ready(self.snapshot, profile)
+        others: tuple[str, ...] = ()
+        if pods:
+            cluster, mix = new_pods(cluster, pods, None)
+            questions = [mix]
+        else:
+            refs, others = workloads_of(self.snapshot, chosen.pods)
+            questions = [[demand_of(cluster, ref)] for ref in refs]
+        single = len(questions) == 1
+        options = CapacityOptions(
+            up_to=up_to,
+            moves=single if moves is None else moves,
+            survive=None if failure == "none" else cast("Failure", failure),
+            manner=cast("Manner", one_of("manner", manner, MANNERS)),
+            time_limit=time_limit,
+        )
+        lines = [capacity(cluster, demands, profile, options) for demands in questions]
+        found = capacity_document(
+            cluster, lines, options, left_out=left_out, not_counted=others if not single else ()
+        )
+        return Capacity.of(found, self._origin("capacity", chosen.arguments))
+
     def write(self, path: str | os.PathLike[str]) -> None:
         """The objects as they were read, with pods where they are now, as JSON for kubectl."""
         from planner.report.cluster_file import write_cluster
@@ -326,8 +383,7 @@ class Cluster(Plans):
             given=Given(
                 input_arguments(self.paths, self.example, self.live),
                 part,
-                self.program,
-                self.namespace,
+                namespace=self.namespace,
             ),
             source=self.source,
         )

@@ -13,7 +13,8 @@ from planner.errors import PlannerError, UsageError
 
 if TYPE_CHECKING:
     from planner.sources.live.connect import Wanted
-    from planner.sources.live.snapshot import LiveRead, ReadProgress
+    from planner.sources.live.reader import ReadProgress
+    from planner.sources.live.snapshot import LiveRead
     from planner.sources.options import ReadOptions
     from planner.sources.read import Document
 

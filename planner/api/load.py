@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from planner.api.cluster import Cluster
     from planner.api.fleet import Fleet
     from planner.sources.inventory import Inventory
-    from planner.sources.live.snapshot import ReadProgress
+    from planner.sources.live.reader import ReadProgress
     from planner.sources.options import ReadOptions
     from planner.sources.read import Document, RawDocument
     from planner_models.source import ClusterSource

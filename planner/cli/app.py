@@ -11,11 +11,13 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from inspect import signature
 from typing import Annotated
 
 import typer
 
 from planner import __version__
+from planner.cli.capacity import capacity
 from planner.cli.check import check
 from planner.cli.drain import drain
 from planner.cli.dump import dump
@@ -42,6 +44,7 @@ NO_PLUGINS = ("PYDANTIC_DISABLE_PLUGINS", "__all__")
 COMMANDS: dict[str, Callable[..., int | None]] = {
     "inspect": inspect,
     "check": check,
+    "capacity": capacity,
     "explain": explain,
     "simulate": simulate,
     "solve": solve,
@@ -53,7 +56,11 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "schema": schema,
 }
 
-LIVE = frozenset(COMMANDS) - {"fleet", "rbac", "schema"}
+LIVE = frozenset(
+    name
+    for name, command in COMMANDS.items()
+    if name != "fleet" and "example" in signature(command).parameters
+)
 """Those that read a cluster, and so can read a running one."""
 
 

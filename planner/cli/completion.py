@@ -14,11 +14,12 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated, Any, get_args, get_origin
+from typing import Any, get_args
 
 import planner
 from planner.cli.app import COMMANDS, LIVE
 from planner.cli.live_options import with_live_options
+from planner.cli.options import option_names
 from planner.errors import PlannerError
 from planner.exit_codes import DONE
 
@@ -125,14 +126,10 @@ def _starting(words: Words, last: str) -> list[tuple[str, str]]:
 def _options(command: Callable[..., Any]) -> Iterator[_Option]:
     """The options of a command as typer reads them."""
     for parameter in inspect.signature(command, eval_str=True).parameters.values():
-        if get_origin(parameter.annotation) is not Annotated:
-            continue
-        kind, told = get_args(parameter.annotation)[:2]
-        # The first name is where typer has a default, until it reads the annotation.
-        first = [told.default] if str(told.default).startswith("-") else []
-        names = (*first, *(told.param_decls or ()))
+        names = option_names(parameter)
         if not names:
             continue
+        kind, told = get_args(parameter.annotation)[:2]
         enums = isinstance(kind, type) and issubclass(kind, enum.Enum)
         yield _Option(
             names,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import typer
@@ -46,7 +45,7 @@ def read_cluster(
         warn(text)
     warn_of_skipped(cluster.notices)
     session.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
-    return replace(cluster, program=session.program)
+    return cluster
 
 
 def own_namespace(cluster: Cluster, namespace: str | None, all_namespaces: bool) -> str | None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import planner
-from planner.cli.options import named
+from planner.cli.options import named, option_names
 from planner.cli.session import session_of
 
 if TYPE_CHECKING:
@@ -62,22 +62,28 @@ def _options(
 
 
 _PARAMETERS = tuple(inspect.signature(_options, eval_str=True).parameters.values())
+_IMPERSONATION = ("as_user", "as_groups")
 
 
 def with_live_options(command: Command) -> Command:
-    """The same command, which can read running clusters, too."""
+    """The same command, which can read running clusters, too.
+
+    Where `--as` is a word of the command's own, as in questions about lost nodes, the login is the
+    kubeconfig's alone.
+    """
+    own = inspect.signature(command, eval_str=True)
+    taken = any("--as" in option_names(each) for each in own.parameters.values())
+    added = [each for each in _PARAMETERS if not (taken and each.name in _IMPERSONATION)]
 
     @wraps(command)
     def run(**given: Any) -> int | None:
-        chosen = {each.name: given.pop(each.name) for each in _PARAMETERS}
-        session_of(given["context"]).live = chosen
+        session_of(given["context"]).live = {each.name: given.pop(each.name) for each in added}
         return command(**given)
 
-    own = inspect.signature(command, eval_str=True)
     parameters = list(own.parameters.values())
     at = next(i for i, each in enumerate(parameters) if each.name == "example") + 1
     run.__signature__ = own.replace(  # type: ignore[attr-defined]
-        parameters=[*parameters[:at], *_PARAMETERS, *parameters[at:]]
+        parameters=[*parameters[:at], *added, *parameters[at:]]
     )
     return run
 

@@ -22,7 +22,7 @@ def show(context: typer.Context, answer: Answer, output: str, report: str | None
     """The page first: what is piped away may end the run."""
     write_page(context, answer, report)
     with quiet_when_nobody_reads():
-        answer.write(sys.stdout, output)
+        answer.called(session_of(context).program).write(sys.stdout, output)
 
 
 def write_page(context: typer.Context, answer: Answer, report: str | None) -> None:
@@ -30,7 +30,7 @@ def write_page(context: typer.Context, answer: Answer, report: str | None) -> No
     if report is not None:
         session = session_of(context)
         command = f"{session.program} {shlex.join(session.arguments)}"
-        answer.write_html(report, command.strip())
+        answer.called(session.program).write_html(report, command.strip())
 
 
 @contextmanager

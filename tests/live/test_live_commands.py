@@ -16,7 +16,8 @@ import pytest
 
 from planner.cli import app
 from planner.cli.reading_line import ReadingLine
-from planner.sources.live.snapshot import ReadProgress
+from planner.sources.live.reader import ReadProgress
+from planner_models.documents import DOCUMENTS
 from tests.live.clusters import KUBE_SYSTEM, example_objects, many_pods
 from tests.live.fake_api import FakeApi
 from tests.live.kubeconfigs import kubeconfig, needs_kubectl
@@ -63,9 +64,24 @@ def dumped(folder: Path, objects: list[Any]) -> str:
     return str(file)
 
 
-@pytest.mark.parametrize("example", ["zone-outage", "docs-conflicting-constraints"])
 @pytest.mark.parametrize(
-    "command", ["inspect", "simulate", "explain -A", "solve", "evict", "check", "drain --all"]
+    ("example", "command"),
+    [
+        *[
+            ("zone-outage", command)
+            for command in (
+                "inspect",
+                "simulate",
+                "solve --rebalance",
+                "evict",
+                "check",
+                "drain b1",
+            )
+        ],
+        ("zone-outage", "capacity deploy/web -n default"),
+        ("docs-conflicting-constraints", "explain -A"),
+        ("docs-conflicting-constraints", "simulate"),
+    ],
 )
 def test_a_running_cluster_and_its_dump_give_the_same_document(
     api: FakeApi, run: Run, tmp_path: Path, example: str, command: str
@@ -86,6 +102,11 @@ def test_a_running_cluster_and_its_dump_give_the_same_document(
     if command != "check":
         assert expected.pop("source") == {"cluster": source["cluster"], "notRead": []}
     assert told == expected
+
+
+def test_every_document_about_a_cluster_says_which_one() -> None:
+    silent = [kind for kind, model in DOCUMENTS.items() if "source" not in model.model_fields]
+    assert [kind for kind in silent if not kind.startswith("Fleet")] == []
 
 
 def test_stdin_is_left_to_the_loop_around_planner(api: FakeApi, tmp_path: Path) -> None:
@@ -156,6 +177,18 @@ def test_a_manifest_is_tried_on_the_cluster_as_it_is(run: Run, tmp_path: Path) -
     assert (code, err) == (0, "")
     found = json.loads(out)
     assert [each["pod"].partition("/")[0] for each in found["pods"]] == ["shop", "shop"]
+
+
+def test_the_cluster_can_be_written_as_a_file(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "after.json"
+    assert run("simulate", "--out", str(file))[0] == 0
+    assert run("inspect", "-f", str(file), "-o", "name")[1] == run("inspect", "-o", "name")[1]
+
+
+def test_a_page_says_which_cluster_and_files_it_is_about(run: Run, tmp_path: Path) -> None:
+    page, file = tmp_path / "page.html", dumped(tmp_path, [workload("Deployment", "new")])
+    assert run("simulate", "--live", "-f", file, "--report", str(page))[0] == 0
+    assert f"context prod-eu, {file}" in page.read_text()
 
 
 def test_targets_are_looked_up_where_the_context_is(api: FakeApi, run: Run) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from planner.sources.errors import SourceError
 from planner.sources.inventory import Inventory
-from planner.sources.live.on_top import LAST_APPLIED, merged
+from planner.sources.live.three_way_merge import LAST_APPLIED, merged
 from tests.live.clusters import many_pods, names, read
 from tests.live.fake_api import FakeApi
 from tests.objects import document, manifest, owned, pod, workload
@@ -86,6 +86,15 @@ def test_another_template_is_told_for_nothing_is_rolled_out() -> None:
     assert notice.text.startswith("1 workload of the files is in the cluster with another template")
 
 
+def test_a_deployment_that_asks_for_less_keeps_its_pods_and_that_is_told() -> None:
+    cluster = [*many_pods(0), stored("Deployment", "web", {"replicas": 5})]
+    (notice,) = after(cluster, workload("Deployment", "web", {"replicas": 0})).notices
+    assert notice.text == (
+        "1 workload of the files wants fewer replicas than the cluster has; the pods there are "
+        "counted as they are"
+    )
+
+
 def test_the_same_template_in_other_words_is_none_of_its_own() -> None:
     cluster = [*many_pods(0), stored("Deployment", "web", {"replicas": 0})]
     given = workload("Deployment", "web", {"replicas": 0})
@@ -121,6 +130,20 @@ def test_lists_are_opened() -> None:
             {"containers": [{"name": "app", "image": "old", "cpu": 1}, {"name": "sidecar"}]},
             {"containers": [{"name": "app", "image": "new", "cpu": 1}, {"name": "sidecar"}]},
             id="containers are merged by name",
+        ),
+        pytest.param(
+            {},
+            {"volumes": [{"name": "data", "emptyDir": {}}]},
+            {"volumes": [{"name": "data", "hostPath": {}}, {"name": "token"}]},
+            {"volumes": [{"name": "data", "emptyDir": {}}, {"name": "token"}]},
+            id="a volume has one source",
+        ),
+        pytest.param(
+            {},
+            {"ports": [{"port": 80}, {"port": 81}]},
+            {"ports": [{"port": 80}]},
+            {"ports": [{"port": 80}, {"port": 81}]},
+            id="items that can't be told apart are replaced",
         ),
         pytest.param(
             {"containers": [{"name": "gone"}]},

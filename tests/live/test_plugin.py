@@ -30,6 +30,7 @@ def api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeApi]:
     waiting = pod("web-7d9f-x4v7p", metadata={"namespace": "shop"})
     running = pod("api-1", "node-0", metadata={"namespace": "shop"})
     api = FakeApi([*many_pods(2), waiting, running])
+    monkeypatch.setattr(completion, "PATIENCE", 20.0)  # this machine may be busy
     with api.serve() as address:
         monkeypatch.setenv("KUBECONFIG", kubeconfig(tmp_path, address))
         yield api
@@ -53,6 +54,11 @@ def test_options_are_those_of_the_command() -> None:
     ]
     assert "--context" in words("evict", "--c")
     assert words("fleet", "--context") == []
+
+
+def test_a_command_with_a_meaning_of_its_own_for_as_keeps_it() -> None:
+    assert words("capacity", "--as") == ["--as"]
+    assert words("inspect", "--as") == ["--as", "--as-group"]
 
 
 def test_values_of_an_option_are_its_choices() -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import http.client
+import re
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from planner.examples import example_path
 from planner.sources.errors import SourceError
+from planner.sources.live.kinds import OTHERS
 from planner.sources.live.kubectl_proxy import UnixConnection
-from planner.sources.live.snapshot import ReadProgress, read_snapshot
+from planner.sources.live.reader import ReadProgress
+from planner.sources.live.snapshot import read_snapshot
 from planner.sources.load import load_paths
 from tests.live.clusters import Direct, example_objects, many_pods, names, read
 from tests.live.fake_api import FakeApi, Fault, Request, always, nth
@@ -99,7 +103,15 @@ def test_a_server_behind_the_moment_is_read_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    "fault", [Fault(reset=True), Fault(503, "Unavailable"), Fault(cut=True)], ids=str
+    "fault",
+    [
+        Fault(reset=True),
+        Fault(cut=True),
+        Fault(502, text="Bad Gateway"),
+        Fault(503, "ServiceUnavailable"),
+        Fault(504, "Timeout"),
+    ],
+    ids=str,
 )
 def test_a_page_that_breaks_off_is_asked_for_again(fault: Fault) -> None:
     pauses: list[float] = []
@@ -135,9 +147,10 @@ def test_a_server_that_stays_busy_is_given_up_after_a_minute() -> None:
     pauses: list[float] = []
     api = FakeApi(many_pods(3))
     api.faults.append(always("pods", Fault(429, "TooManyRequests", headers={"Retry-After": "9"})))
-    with api.serve() as address, pytest.raises(SourceError):
+    with api.serve() as address, pytest.raises(SourceError) as caught:
         read(address, sleep=pauses.append)
     assert sum(pauses) == 63.0
+    assert caught.value.message == "the cluster of context prod-eu is too busy to list pods (429)"
 
 
 def test_a_login_that_has_expired_is_renewed_once() -> None:
@@ -268,6 +281,45 @@ def test_kinds_that_the_server_does_not_have_are_missed_in_silence() -> None:
     assert (found.warnings, found.source.not_read) == ((), ())
 
 
+@pytest.mark.parametrize("kind", [each.resource for each in OTHERS])
+@pytest.mark.parametrize("how", ["forbidden", "absent"])
+def test_any_other_kind_can_be_missing(kind: str, how: str) -> None:
+    api = FakeApi(many_pods(3))
+    getattr(api, how).add(kind)
+    with api.serve() as address:
+        found = read(address)
+    assert len(found.inventory.pods) == 3
+    assert found.source.not_read == ((kind,) if how == "forbidden" else ())
+
+
+def test_kinds_that_were_read_apart_from_each_other_are_told_of(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    api = FakeApi(many_pods(3))
+    api.faults.append(
+        lambda r: Fault(400, "BadRequest") if "resourceVersionMatch" in r.query else None
+    )
+    clock = count(1_000_000, 10)
+    monkeypatch.setattr("planner.sources.live.pages.time.time", lambda: float(next(clock)))
+    with api.serve() as address:
+        (told,) = read(address).warnings
+    assert re.fullmatch(
+        r"the server shows no single moment: the kinds were read over \d+ min \d+ s", told
+    )
+
+
+def test_an_answer_that_comes_too_late_is_asked_for_again() -> None:
+    class Hasty(Direct):
+        def connection(self) -> http.client.HTTPConnection:
+            return http.client.HTTPConnection(self._host, timeout=0.5)
+
+    api = FakeApi(many_pods(3))
+    api.faults.append(nth("pods", 1, Fault(delay=1.5)))
+    with api.serve() as address:
+        found = read_snapshot(Hasty(address), sleep=lambda _: None)
+    assert len(found.inventory.pods) == 3
+
+
 def test_another_version_of_the_server_is_told() -> None:
     api = FakeApi(many_pods(1), version="v1.33.4-eks-abc")
     with api.serve() as address:
@@ -283,7 +335,7 @@ def test_what_is_no_api_server_is_said_to_be_none() -> None:
     api.faults.append(always("nodes", Fault(404, text="<html>not found</html>")))
     with api.serve() as address, pytest.raises(SourceError) as caught:
         read(address)
-    assert caught.value.message == "the cluster of context prod-eu has no list of nodes (404)"
+    assert caught.value.message == "the cluster of context prod-eu doesn't list nodes (404)"
 
 
 def test_progress_counts_up() -> None:

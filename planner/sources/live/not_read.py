@@ -27,11 +27,18 @@ if TYPE_CHECKING:
 
 def refused(api: Api, kind: Kind, error: ApiError) -> SourceError:
     """A kind without which nothing can be said: never an answer from one namespace alone."""
-    if error.code != 403:
+    if error.code == 429:
         return SourceError(
-            f"{api.place} has no list of {kind.resource} ({error.code})",
+            f"{api.place} is too busy to list {kind.resource} (429)",
             detail=error.message,
-            help="is it an API server of Kubernetes?",
+            help="it was asked again for a minute; try later",
+        )
+    if error.code != 403:
+        helping = "is it an API server of Kubernetes?" if error.code < 500 else "try again"
+        return SourceError(
+            f"{api.place} doesn't list {kind.resource} ({error.code})",
+            detail=error.message,
+            help=helping,
         )
     everywhere = " in all namespaces" if kind is PODS else ""
     return SourceError(

@@ -1,9 +1,7 @@
 """The user's files on top of a running cluster, as `kubectl apply` would put them there.
 
-What a manifest sets counts; what it leaves out stays as the cluster has it, unless the manifest
-that was applied before had set it (`last-applied-configuration`). So a Deployment without
-`replicas` keeps those that an autoscaler gave it. Pods that are there already stay as they are:
-next to nothing of a pod can be changed.
+Objects that are in both are merged. Pods that are there already stay as they are: next to nothing
+of a pod can be changed.
 """
 
 from __future__ import annotations
@@ -18,29 +16,14 @@ import msgspec
 from planner.sources.inventory import counted, name_some
 from planner.sources.json_text import json_values
 from planner.sources.kinds import CLUSTER_SCOPED, UNNAMED
+from planner.sources.live.three_way_merge import Json, applied
 from planner.sources.pod_text import TemplateText
 from planner.sources.pods import PodDecoder
 from planner.sources.read import Document, RawDocument
 from planner_models.notice import Notice
 from planner_models.pod import PodTemplate
 
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-
-MERGED_BY = {
-    "containers": ("name",),
-    "initContainers": ("name",),
-    "volumes": ("name",),
-    "ports": ("containerPort", "protocol"),
-    "topologySpreadConstraints": ("topologyKey", "whenUnsatisfiable"),
-}
-"""Lists whose items are merged one by one, and the fields that tell them apart; all others that
-planner reads are replaced as a whole."""
-
-_DEFAULTS = {"protocol": "TCP", "whenUnsatisfiable": "DoNotSchedule"}
-
 _KIND = re.compile(rb'"kind":\s*"(\w+)List"')
-
-Json = dict[str, Any]
 
 
 class _Key(NamedTuple):
@@ -75,6 +58,7 @@ class OnTop:
         """The objects of the files by key; with what the cluster has, as soon as that is read."""
         self._unchanged: set[str] = set()
         self._rolled_out: set[str] = set()
+        self._scaled_down: set[str] = set()
         for document in documents:
             self._add(document)
         self._kinds = {(key.group, key.kind) for key in self._live}
@@ -162,11 +146,12 @@ class OnTop:
         if key.kind == "Pod":
             self._unchanged.add(f"{key.namespace}/{key.name}")
             return {**live, **head}
-        # kubectl adds an annotation of its own, so those of others stay in any case.
-        given["metadata"].setdefault("annotations", {})
-        found: Json = merged(_last_applied(live), given, live)
+        found = applied(given, live)
+        name = f"{key.kind} {key.namespace}/{key.name}"
         if _template(found) != _template(live):
-            self._rolled_out.add(f"{key.kind} {key.namespace}/{key.name}")
+            self._rolled_out.add(name)
+        if _replicas(found) < _replicas(live):
+            self._scaled_down.add(name)
         return {**found, **head}
 
     def notices(self) -> Iterator[Notice]:
@@ -184,6 +169,13 @@ class OnTop:
                 " not rolled out anew"
             )
             yield Notice(code="appliedTemplate", text=text, objects=name_some(self._rolled_out))
+        if self._scaled_down:
+            text = (
+                f"{counted(len(self._scaled_down), 'workload')} of the files "
+                f"{'wants' if len(self._scaled_down) == 1 else 'want'} fewer replicas than the "
+                "cluster has; the pods there are counted as they are"
+            )
+            yield Notice(code="appliedReplicas", text=text, objects=name_some(self._scaled_down))
 
 
 def _document(place: RawDocument, value: Any) -> RawDocument:
@@ -200,6 +192,13 @@ def _is(names: Set[str]) -> str:
     return "is" if len(names) == 1 else "are"
 
 
+def _replicas(value: Json) -> int:
+    """How many pods a workload wants, where it says so."""
+    spec = value.get("spec")
+    number = spec.get("replicas") if isinstance(spec, dict) else None
+    return number if isinstance(number, int) else 0
+
+
 def _template(value: Json) -> PodTemplate | None:
     """A workload's template, as far as placement depends on it."""
     spec = value.get("spec")
@@ -208,50 +207,3 @@ def _template(value: Json) -> PodTemplate | None:
         return None
     text = msgspec.json.decode(json.dumps(template), type=TemplateText)
     return PodDecoder().template(text)
-
-
-def _last_applied(live: Json) -> Json:
-    text = (live.get("metadata", {}).get("annotations") or {}).get(LAST_APPLIED)
-    try:
-        before = json.loads(text) if text else {}
-    except ValueError:
-        return {}
-    return before if isinstance(before, dict) else {}
-
-
-def merged(before: Any, given: Any, live: Any, field: str = "") -> Any:
-    """The three-way merge of `kubectl apply`: last applied, to be applied, as it is."""
-    if isinstance(given, dict) and isinstance(live, dict):
-        before = before if isinstance(before, dict) else {}
-        removed = before.keys() - given.keys()
-        kept = {name: value for name, value in live.items() if name not in removed}
-        for name, value in given.items():
-            if value is None:
-                kept.pop(name, None)
-            else:
-                kept[name] = merged(before.get(name), value, live.get(name), name)
-        return kept
-    by = MERGED_BY.get(field)
-    if by and isinstance(given, list) and isinstance(live, list):
-        return _merged_list(_by(by, before), _by(by, given), _by(by, live))
-    return given
-
-
-_Items = dict[tuple[str, ...], Any]
-
-
-def _merged_list(before: _Items, given: _Items, live: _Items) -> list[Any]:
-    """The items of the manifest, and those that somebody else has added."""
-    found = [merged(before.get(key), item, live.get(key)) for key, item in given.items()]
-    return [*found, *(item for key, item in live.items() if key not in given and key not in before)]
-
-
-def _by(fields: tuple[str, ...], items: Any) -> _Items:
-    """The items by what tells them apart; a port without a protocol is one of TCP."""
-    if not isinstance(items, list):
-        return {}
-    return {_told(fields, item): item for item in items if isinstance(item, dict)}
-
-
-def _told(fields: tuple[str, ...], item: Json) -> tuple[str, ...]:
-    return tuple(str(item.get(name) or _DEFAULTS.get(name)) for name in fields)
