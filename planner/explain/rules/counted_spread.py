@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.spread import effective_selector, too_few_domains
 from planner.cluster.topology import IntArray, Topology
-from planner.explain.rules.rule import NARROWS, Rule
+from planner.explain.rules.rule import Rule
 from planner.explain.situation.subject import Subject
 from planner.words import short_key
 from planner_models.diagnosis import RuleKind
@@ -34,9 +33,6 @@ class CountedSpread(Rule):
     """Domains that take part in the minimum."""
     self_match: int
 
-    kind: ClassVar[RuleKind] = "topologySpread"
-    phase: ClassVar[int] = NARROWS
-
     @property
     def key(self) -> str:
         """The topology key as people call it; in full where two of them look alike."""
@@ -44,11 +40,6 @@ class CountedSpread(Rule):
         short = short_key(self.constraint.topology_key)
         alike = sum(short_key(key) == short for key in keys) > 1
         return self.constraint.topology_key if alike else short
-
-    @property
-    def name(self) -> str:
-        """`zone spread`."""
-        return f"{self.key} spread"
 
     @property
     def part(self) -> tuple[RuleKind, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,13 +13,14 @@ from planner.cluster.node_rules import BoolArray
 from planner.cluster.spread import effective_selector
 from planner.cluster.topology import IntArray
 from planner.explain.rules.counted_spread import CountedSpread, matching_groups
-from planner.explain.rules.rule import Facts, FieldPath, Rule, of_type
+from planner.explain.rules.rule import NARROWS, Facts, FieldPath, Rule, of_type
 from planner.explain.rules.volumes import VolumeRule
 from planner.explain.rules.volumes import find as find_volumes
 from planner.explain.situation.lookalikes import lookalike, meant_key
 from planner.explain.situation.subject import Subject
 from planner.scheduler.framework.default_selector import default_selector
 from planner.words import NAMED, capitalised, conjoined, count_of, named_or_counted, short_key
+from planner_models.diagnosis import RuleKind
 from planner_models.notice import Notice
 from planner_models.topology_spread import TopologySpreadConstraint
 
@@ -31,6 +33,14 @@ DEFAULTS_FIELD = "pluginConfig.PodTopologySpread.defaultConstraints"
 @dataclass(frozen=True, eq=False)
 class SpreadRule(CountedSpread):
     """One hard constraint, in words."""
+
+    kind: ClassVar[RuleKind] = "topologySpread"
+    phase: ClassVar[int] = NARROWS
+
+    @property
+    def name(self) -> str:
+        """`zone spread`."""
+        return f"{self.key} spread"
 
     # Its words in the long explanation
 
