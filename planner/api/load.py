@@ -6,11 +6,11 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
 
-from planner.api.live import Live, read_live
+from planner.api.live import Live, cluster_name, most_seconds, read_live
 from planner.errors import UsageError
 
 if TYPE_CHECKING:
@@ -70,6 +70,18 @@ def _load_live(
     given = list(_sources(source))
     if example is not None:
         raise UsageError(f"`example={example}` is a cluster of its own, beside no running one")
+    seconds = most_seconds(live)
+    if seconds and not given and not keep_objects:
+        from planner.api.dump import kept
+
+        name, own = cluster_name(live)
+        fresh = replace(live, max_age=None)
+        found = kept(
+            name,
+            seconds,
+            lambda: _load_live(fresh, (), None, options, progress, keep_objects=True),
+        )
+        return replace(found, paths=(), live=fresh, namespace=own)
 
     def documents() -> tuple[Document, ...]:
         return tuple(documents_of(given, options))

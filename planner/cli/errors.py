@@ -38,6 +38,7 @@ FLAGS = {
     "against": "--against",
     "example": "--example",
     "request_timeout": "--request-timeout",
+    "max_age": "--max-age",
     "max_input": "--max-input",
     "max_moves": "--max-moves",
     "movable": "--movable",

@@ -66,3 +66,19 @@ def test_what_could_not_be_read_is_known_of_the_dump(
     code, _, err = run("evict", "-f", str(file))
     assert code == 1
     assert "you may not list poddisruptionbudgets" in err
+
+
+def test_what_was_read_a_moment_ago_is_taken_where_that_is_young_enough(
+    api: FakeApi, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    _, first, _ = run("inspect", "--max-age", "10m")
+    asked = len(api.requests)
+    _, second, said = run("inspect", "--max-age", "10m")
+    assert (second, len(api.requests)) == (first, asked)
+    assert "as it was" in said
+
+
+def test_an_age_that_is_none_is_one_clear_line(run: Run) -> None:
+    code, _, said = run("inspect", "--max-age", "soon")
+    assert (code, "--max-age is 'soon', which is no time" in said) == (2, True)
