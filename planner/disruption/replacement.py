@@ -111,11 +111,9 @@ class Replacements:
     ) -> Replacement:
         if controller.metadata.deletion_timestamp is not None:
             return Replacement("none", f"{ref.short} is being deleted")
-        deployment = self._deployment_of(controller)
-        if deployment is not None:
-            rollout = self._rollout(deployment)
-            if rollout:
-                return Replacement("other", rollout)
+        rollout = self._rollout_above(controller)
+        if rollout:
+            return Replacement("other", rollout)
         if controller.status.refused:
             return Replacement("none", f"the API server refuses new pods of {ref.short}")
         if len(self._pods_of[ref]) > controller.spec.replicas:
@@ -126,12 +124,22 @@ class Replacements:
         changed = another_pod(template, pod, same_template=same_template)
         return Replacement("other", changed) if changed else EQUAL
 
-    def _deployment_of(self, controller: ReplicaSet | ReplicationController) -> Deployment | None:
+    def _rollout_above(self, controller: ReplicaSet | ReplicationController) -> str:
+        """What the owner of the controller is about to do with its pods, if there is one.
+
+        Of an owner that is unknown (an Argo Rollout) or not in the input, two controllers with pods
+        are the sign of a rollout.
+        """
         owner = controller.metadata.controller
-        if owner is None or owner.kind != "Deployment":
-            return None
-        found = self._controllers.get(WorkloadRef(controller.namespace, "Deployment", owner.name))
-        return found if isinstance(found, Deployment) else None
+        if owner is None:
+            return ""
+        above = WorkloadRef(controller.namespace, owner.kind, owner.name)
+        found = self._controllers.get(above)
+        if isinstance(found, Deployment):
+            return self._rollout(found)
+        siblings = self._owned_controllers[above]
+        several = sum(each.spec.replicas > 0 for each in siblings) > 1
+        return f"a rollout of {above.short} may be under way" if several else ""
 
     def _rollout(self, deployment: Deployment) -> str:
         ref = WorkloadRef(deployment.namespace, "Deployment", deployment.name)
@@ -145,17 +153,20 @@ class Replacements:
                         self._pods_of.get(WorkloadRef(each.namespace, "ReplicaSet", each.name), ())
                     ),
                 )
-                for each in self._replica_sets[ref]
+                for each in self._owned_controllers[ref]
+                if isinstance(each, ReplicaSet)
             ],
         )
 
     @cached_property
-    def _replica_sets(self) -> Mapping[WorkloadRef, Sequence[ReplicaSet]]:
-        """By Deployment."""
-        found: dict[WorkloadRef, list[ReplicaSet]] = defaultdict(list)
+    def _owned_controllers(
+        self,
+    ) -> Mapping[WorkloadRef, Sequence[ReplicaSet | ReplicationController]]:
+        """ReplicaSets by the Deployment, or whatever it is, that owns them."""
+        found: dict[WorkloadRef, list[ReplicaSet | ReplicationController]] = defaultdict(list)
         for ref, controller in self._controllers.items():
             owner = controller.metadata.controller
-            if isinstance(controller, ReplicaSet) and owner is not None:
+            if isinstance(controller, ReplicaSet | ReplicationController) and owner is not None:
                 found[WorkloadRef(ref.namespace, owner.kind, owner.name)].append(controller)
         return found
 

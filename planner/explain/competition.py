@@ -11,7 +11,7 @@ import numpy as np
 from planner.cluster.owners import WorkloadRef
 from planner.explain.conflicts.batches import conflicts_of, most_of
 from planner.explain.conflicts.facts import Demands
-from planner.explain.diagnose import Explainer
+from planner.explain.diagnose import WAITING, Explainer
 from planner.explain.repairs import Case, repairs_for
 from planner.explain.repairs.commands import scale_command
 from planner.explain.room.ending import waiting_sentence
@@ -69,13 +69,13 @@ def compete(explainer: Explainer, pods: Sequence[int], turn: Turn, room: Room) -
         message=left.scheduler.evaluate(left.pod).message(),
         proof=(found.proof,) if found else (),
         short=rules_text,
-        remedy="waiting" if room.ending else "scale",
+        remedy=WAITING if room.ending else "scale",
     )
 
 
 def _rearranging(first: Subject, room: Room) -> tuple[str, ...]:
     if room.ending:
-        return (waiting_sentence(first, room.ending),)
+        return (waiting_sentence(first, room.ending, room.evictions_then),)
     if room.limit and room.verdict == "undecided":
         return (f"Whether evictions help is not known: {room.limit}.",)
     return ()

@@ -43,6 +43,8 @@ NO_SEQUENCE = "no sequence of evictions helps"
 ALL_SEARCHED = "all sequences were searched"
 ABOUT_ROOM = frozenset((NO_FEWER, NO_SEQUENCE, ALL_SEARCHED))
 """What is proven about evictions; the other proofs of a diagnosis are about its conflict."""
+WAITING = "waiting"
+"""What helps pods that only have to wait until others have ended."""
 
 
 @dataclass(frozen=True)
@@ -243,7 +245,7 @@ class _Refused:
         self, room: Room, best: Sequence[Rule], landing: Mapping[int, Sequence[int]]
     ) -> tuple[str, ...]:
         if room.ending:
-            return (waiting_sentence(self.subject, room.ending),)
+            return (waiting_sentence(self.subject, room.ending, room.evictions_then),)
         if room.counting is not None:
             return (self._in_all(best) * (room.counting.kind == "search") + room.counting.text,)
         if room.steps is None:
@@ -331,7 +333,7 @@ _NUMBERS: Mapping[RepairKind, str] = {"raiseMaxSkew": "maxSkew", "lowerMinDomain
 def _remedy(room: Room, repairs: Sequence[Repair]) -> str:
     """What helps, as short as a table needs it."""
     if room.ending:
-        return "waiting"
+        return WAITING
     if room.steps is not None:
         return count_of(room.evictions, "eviction")
     if not repairs:

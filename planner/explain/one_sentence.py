@@ -14,11 +14,13 @@ from functools import cached_property
 from planner.cluster import Cluster
 from planner.explain.conflicts.conflict import minimal_conflicts
 from planner.explain.conflicts.derive import derive
+from planner.explain.room.ending import ending_first, leaving_soon, named
 from planner.explain.rules import rules_of
 from planner.explain.rules.pod_topology_spread import SpreadRule
 from planner.explain.rules.rule import Rule, of_type
 from planner.explain.situation.subject import Subject, subject_of
 from planner.scheduler.profile import Profile
+from planner.scheduler.simulate import simulate
 from planner.words import conjoined
 
 MOST_GROUPS = 200
@@ -40,12 +42,28 @@ class ShortExplainer:
 
     def sentence(self, pod: int) -> str:
         """Why no node takes the pod."""
+        if pod in self._soon:
+            return self._waits(pod)
         group = int(self._cluster.group_of[pod])
         if group not in self._known:
             if len(self._known) >= MOST_GROUPS:
                 return BEYOND.format(MOST_GROUPS, self._cluster.workloads[group].short)
             self._known[group] = sentence(replace(self._first, pod=pod))
         return self._known[group]
+
+    @cached_property
+    def _soon(self) -> frozenset[int]:
+        """Pods that find a node once others have ended which are terminating already."""
+        ending = leaving_soon(self._first) if self._cluster.pods else ()
+        if not ending:
+            return frozenset()
+        later = simulate(self._cluster.without(ending), (self._profile,))
+        return frozenset(each.pod for each in later.results if each.node is not None)
+
+    def _waits(self, pod: int) -> str:
+        subject = replace(self._first, pod=pod)
+        ending = leaving_soon(subject)
+        return f"waits for {named(subject, ending_first(subject, (pod,), ending) or ending)} to end"
 
 
 def sentence(subject: Subject) -> str:

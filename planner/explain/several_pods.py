@@ -17,6 +17,7 @@ from planner.explain.diagnose import (
     ABOUT_ROOM,
     NO_FEWER,
     NO_SEQUENCE,
+    WAITING,
     Explainer,
     ExplainOptions,
     explain,
@@ -68,6 +69,8 @@ def _in_queue(explainer: Explainer, pods: Sequence[int]) -> Diagnosis:
     alone, queue = _together(explainer, pods), PendingTogether(explainer)
     if alone.verdict == "schedulable":
         return queue.with_those_before(pods, alone)
+    if alone.remedy == WAITING:
+        return queue.once_others_ended(pods, alone)
     if not any(depends_on_others(explainer.cluster.pods[pod]) for pod in pods):
         return alone
     return queue.after_others(pods, alone)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from planner.report.shell_script import (
     Promise,
@@ -82,10 +83,17 @@ def _eviction_waves(document: EvictionPlan) -> Iterator[ScriptWave]:
 
 
 def _plan_waves(document: Plan) -> Iterator[ScriptWave]:
+    """Waves that only place pods belong to the evictions that they waited for."""
+    found: list[ScriptWave] = []
     for wave in document.waves:
         moves = [step for step in wave.steps if step.action in ("evict", "move") and step.pod]
         if moves:
-            yield ScriptWave(tuple(map(_planned, moves)), ready=_ready(wave.ready))
+            found.append(ScriptWave(tuple(map(_planned, moves)), ready=_ready(wave.ready)))
+        elif found:
+            later = {(namespace, controller) for namespace, controller, _ in _ready(wave.ready)}
+            kept = tuple(each for each in found[-1].ready if each[:2] not in later)
+            found[-1] = replace(found[-1], ready=(*kept, *_ready(wave.ready)))
+    return iter(found)
 
 
 def _planned(step: Step) -> ScriptEviction:

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 from planner.disruption.movability import MovePolicy
-from tests.reality.dumps import Json, changed, dump, evicted, evictions, moved, rebalanced
+from tests.objects import cluster_of
+from tests.reality.dumps import (
+    Json,
+    changed,
+    dump,
+    evicted,
+    evictions,
+    loaded,
+    moved,
+    rebalanced,
+)
 
 LEFT_ALONE = [
     pytest.param(
@@ -29,6 +41,7 @@ LEFT_ALONE = [
     pytest.param("dra", "resource claims", id="devices-are-not-modelled"),
     pytest.param("live-twopdb", "two PodDisruptionBudgets", id="two-budgets-answer-500"),
     pytest.param("twopdb", "two PodDisruptionBudgets", id="two-budgets-by-hand"),
+    pytest.param("otherscheduler", "its scheduler is volcano", id="who-knows-what-volcano-does"),
     pytest.param("pdb0", "never allows it (maxUnavailable 0)", id="budget-of-nothing"),
 ]
 
@@ -98,3 +111,16 @@ def test_a_budget_over_bare_pods_counts_what_controllers_want() -> None:
     assert evicted(plan) == ["web-abc123-p0", "web-abc123-p1"]
     assert len(plan.waves) == 1
     assert {pod.reason for pod in plan.protected} == {"no controller would bring it back"}
+
+
+def test_two_replica_sets_of_an_unknown_owner_may_be_a_rollout() -> None:
+    """An Argo Rollout decides how many pods each of them has, and the input does not say what."""
+    assert len(evictions(dump("rollout")).evictions) == 3
+    objects = loaded("rollout")
+    other = copy.deepcopy(next(each for each in objects if each["kind"] == "ReplicaSet"))
+    other["metadata"] |= {"name": "web-x2", "uid": "x2"}
+    plan = evictions(cluster_of(*objects, other))
+    assert evicted(plan) == []
+    assert {each.reason for each in plan.left_alone} == {
+        "a rollout of rollout/web may be under way"
+    }

@@ -81,8 +81,11 @@ def _nothing(document: EvictionPlan) -> str:
     if not waiting:
         return "there is nothing to repair"
     goals = name_some([*document.options.goals, *document.options.nodes])
-    proven = "no eviction lets them run" if document.fewest else "no evictions were found for them"
-    pods = count_of(waiting, "pod is", "pods are")
+    who = "it" if waiting == 1 else "them"
+    proven = (
+        f"no eviction lets {who} run" if document.fewest else f"no eviction was found for {who}"
+    )
+    pods = count_of(waiting, "pod stays", "pods stay")
     return f"no rule is broken that --for {goals} repairs. {pods} pending, and {proven}"
 
 

@@ -88,7 +88,8 @@ def _reached(document: Plan, placed: int) -> str:
     some = f"{placed} of {document.greedy.pending}"
     if document.options.relax:
         return f"{some} with broken rules"
-    return f"{some} are possible" if document.status == "optimal" else f"this plan {some}"
+    verb = "is" if placed == 1 else "are"
+    return f"{some} {verb} possible" if document.status == "optimal" else f"this plan {some}"
 
 
 def _replayed(document: Plan) -> str:

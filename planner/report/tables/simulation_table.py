@@ -193,7 +193,7 @@ def failure_blocks(pods: Sequence[SimulatedPod]) -> Iterator[Block]:
 def _displaced(pod: SimulatedPod) -> str:
     """Who would lose the place; preemption is carried out with --preempt only."""
     found = pod.preemption
-    if found is None or found.nominated_node is None:
+    if found is None or found.nominated_node is None or not found.victims:
         return ""
     victims = _some([victim.partition("/")[2] for victim in found.victims])
     return f"Preemption would drive {victims} off {found.nominated_node}; --preempt does so."
