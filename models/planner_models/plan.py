@@ -238,10 +238,11 @@ class ProtectedPod(Document):
 
 
 class ProtectedCount(Document):
-    """How many running pods are left alone for the same reason."""
+    """How many running pods are left alone for the same reason, and of which workloads."""
 
     reason: str
     pods: int
+    workloads: tuple[str, ...] = ()
 
 
 class Plan(Document):

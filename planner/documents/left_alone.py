@@ -25,11 +25,19 @@ def protected_pods(
         )
 
 
-def left_alone(reasons: Mapping[int, str]) -> tuple[ProtectedCount, ...]:
-    """How many pods stay for each reason."""
+def left_alone(cluster: Cluster, reasons: Mapping[int, str]) -> tuple[ProtectedCount, ...]:
+    """How many pods stay for each reason, and whose they are."""
     counts = Counter(reasons.values())
+    groups: dict[str, set[int]] = {}
+    for pod, reason in reasons.items():
+        groups.setdefault(reason, set()).add(int(cluster.group_of[pod]))
     return tuple(
-        ProtectedCount(reason=reason, pods=pods) for reason, pods in sorted(counts.items())
+        ProtectedCount(
+            reason=reason,
+            pods=pods,
+            workloads=tuple(sorted({cluster.workloads[g].short for g in groups[reason]})),
+        )
+        for reason, pods in sorted(counts.items())
     )
 
 

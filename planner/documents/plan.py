@@ -19,9 +19,10 @@ from planner.evictions.asked import among
 from planner.explain.one_sentence import ShortExplainer
 from planner.replay import total
 from planner.scheduler.profile import Profile
+from planner.sequences.driving_off import without_preemption
 from planner.sequences.outcome import PlanOutcome
 from planner.sequences.plan import plan_outcome, with_rebalance
-from planner.sequences.scheduler_replay import ReplayedSeeds, scheduler_replay
+from planner.sequences.scheduler_replay import ReplayedSeeds
 from planner.sequences.value import PLACED
 from planner.solver.problem.options import SolveOptions
 from planner.solver.problem.solution import Level
@@ -55,9 +56,11 @@ def make_plan(
     `asked` are the pods that the plan is about: rules that only others break are not told.
     """
     report = progress or silent
-    outcome = plan_outcome(with_condition_taints(cluster), options, profile, report)
+    first = plan_outcome(with_condition_taints(cluster), options, profile, report)
+    outcome, replayed = without_preemption(first, report)
     other = with_rebalance(outcome, report)
-    replayed = None if options.relax or options.surge else scheduler_replay(outcome)
+    if other is not None:
+        other, _ = without_preemption(other, report)
     return _document(outcome, other, replayed, asked)
 
 
@@ -99,7 +102,7 @@ def _document(
         displaced=tuple(_displaced(outcome)),
         left_aside=tuple(_aside(cluster, *each) for each in sorted(problem.left_aside.items())),
         protected=tuple(protected_pods(outcome.after, problem.left_alone, remaining)),
-        left_alone=left_alone(problem.left_alone),
+        left_alone=left_alone(cluster, problem.left_alone),
         violations=tuple(describe(outcome.after, each) for each in remaining),
         broken=tuple(each.document for each in broken),
         workloads=tuple(_workloads(outcome, asked)),
@@ -247,7 +250,8 @@ def _notices(
     evicted = (step.pod for step in steps if step.action in ("evict", "move"))
     yield from assumed_to_return(outcome.before, evicted)
     if replayed is not None:
-        yield from driven_off(outcome.before, replayed.preempted)
+        driven = {pod for victims in replayed.driven.values() for pod in victims}
+        yield from driven_off(outcome.before, driven - set(outcome.displaced))
     for note in outcome.decision.notes:
         yield Notice(code="solverNote", text=note)
     if outcome.waves.beyond:

@@ -68,14 +68,21 @@ class TrialRun:
     """Where pods are in the end, who landed where on the way, and after which wave it stopped.
 
     `after[w]` is where pods are when wave w has ended, kept for seed 0 only; `refused` is the pod
-    that a budget kept, `preempted` are those that others drove off after the first eviction.
+    that a budget kept, `driven` are, by who took their place, those that others drove off after the
+    first eviction.
     """
 
     node_of: IntArray
     landings: tuple[Landing, ...]
     after: tuple[IntArray, ...]
     refused: int | None = None
-    preempted: tuple[int, ...] = ()
+    driven: tuple[tuple[int, int], ...] = ()
+    """(preemptor, victim)."""
+
+    @property
+    def preempted(self) -> tuple[int, ...]:
+        """Who was driven off."""
+        return tuple(victim for _, victim in self.driven)
 
 
 class Trial:
@@ -119,7 +126,7 @@ class Trial:
             landings=tuple(running.landings),
             after=tuple(after),
             refused=refused,
-            preempted=tuple(running.preempted),
+            driven=tuple(running.driven),
         )
 
     def _wave(
@@ -181,7 +188,7 @@ class _Running:
     choices: Choices
     making: PodMaking
     landings: list[Landing] = field(default_factory=list)
-    preempted: list[int] = field(default_factory=list)
+    driven: list[tuple[int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         seed = self.manner.seed
@@ -270,18 +277,18 @@ class _Running:
         if found is None or found.nominated is None:
             return False
         for victim in found.victims:
-            self._drive_off(victim)
+            self._drive_off(victim, pod)
         self.state.place(pod, found.nominated)
         self.landings.append(Landing(self._wave, pod, found.nominated))
         return True
 
-    def _drive_off(self, victim: int) -> None:
+    def _drive_off(self, victim: int, preemptor: int) -> None:
         if self.state.cluster.terminating[victim]:
             self.state.forget(victim)
             return
         self.state.evict(victim, None)
         if self._wave >= 0:
-            self.preempted.append(victim)
+            self.driven.append((preemptor, victim))
         if self.making.again(victim):
             self._evicted.add(victim)
             self._queue.append(victim)

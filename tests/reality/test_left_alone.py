@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 
 import pytest
 
+from planner.cli import app
 from planner.disruption.movability import MovePolicy
 from tests.objects import cluster_of
 from tests.reality.dumps import (
+    DATA,
     Json,
     changed,
     dump,
@@ -124,3 +127,29 @@ def test_two_replica_sets_of_an_unknown_owner_may_be_a_rollout() -> None:
     assert {each.reason for each in plan.left_alone} == {
         "a rollout of rollout/web may be under way"
     }
+
+
+@pytest.mark.parametrize(
+    "output", ["table", "wide", "json", "markdown", "github", "junit", "sarif"]
+)
+@pytest.mark.parametrize("command", [["evict", "--seeds", "2"], ["solve", "--rebalance"]])
+def test_every_format_says_why_a_pod_stays(
+    command: list[str], output: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = [] if output == "table" else ["-o", output]
+    app.main([*command, "-f", str(DATA / "live-gates.json.gz"), *options])
+    assert "wait for its scheduling gates" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("command", [["evict", "--seeds", "2"], ["solve", "--rebalance"]])
+def test_the_page_says_why_a_pod_stays(command: list[str], tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    app.main([*command, "-f", str(DATA / "live-gates.json.gz"), "--report", str(page)])
+    assert "Left alone in any case" in page.read_text()
+
+
+def test_what_is_proven_is_about_the_pods_that_may_move(capsys: pytest.CaptureFixture[str]) -> None:
+    app.main(["solve", "--rebalance", "-f", str(DATA / "job-in-the-way.yaml")])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "no sequence of moves gets further while 1 pod is left alone" in text
+    assert "Left alone in any case: 1 of job/train (a Job counts a deleted pod" in text

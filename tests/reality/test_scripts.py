@@ -36,7 +36,8 @@ def test_no_more_pods_are_down_than_a_quarter_of_a_replica_set_without_a_budget(
 ) -> None:
     """Neither a bare ReplicaSet nor that of an Argo Rollout has a rollout to wait for."""
     cluster = dump(name)
-    for number, plan in enumerate((evictions(cluster), rebalanced(cluster))):
+    plans: tuple[EvictionPlan | Plan, ...] = (evictions(cluster), rebalanced(cluster))
+    for number, plan in enumerate(plans):
         folder = tmp_path / str(number)
         folder.mkdir()
         shell = Shell.of(folder, cluster, ZONE, lands=lands(plan), slow=3)
@@ -55,7 +56,8 @@ def test_a_pod_that_waits_for_a_later_wave_is_waited_for_before_the_end(
     """web finds room only once batch has gone; api's budget allows one pod at a time."""
     cluster = dump(name)
     after = {"web-abc123-p0": "batch-abc123-p0"}
-    for number, plan in enumerate((evictions(cluster), rebalanced(cluster))):
+    plans: tuple[EvictionPlan | Plan, ...] = (evictions(cluster), rebalanced(cluster))
+    for number, plan in enumerate(plans):
         folder = tmp_path / str(number)
         folder.mkdir()
         shell = Shell.of(folder, cluster, ZONE, lands=lands(plan), after=after, slow=3)

@@ -82,9 +82,8 @@ def _nothing(document: EvictionPlan) -> str:
         return "there is nothing to repair"
     goals = name_some([*document.options.goals, *document.options.nodes])
     who = "it" if waiting == 1 else "them"
-    proven = (
-        f"no eviction lets {who} run" if document.fewest else f"no eviction was found for {who}"
-    )
+    none = "no allowed eviction" if document.left_alone else "no eviction"
+    proven = f"{none} lets {who} run" if document.fewest else f"{none} was found for {who}"
     pods = count_of(waiting, "pod stays", "pods stay")
     return f"no rule is broken that --for {goals} repairs. {pods} pending, and {proven}"
 
@@ -210,7 +209,10 @@ def remaining_blocks(document: EvictionPlan, *, wide: bool) -> Iterator[Block]:
     if found:
         text = ", ".join(found) if wide else name_some(found)
         yield Paragraph(f"Still broken: {text}.", "red")
-    yield from left_alone_blocks(document.protected, document.left_alone, wide=wide)
+    waiting = document.after.pending
+    yield from left_alone_blocks(
+        document.protected, document.left_alone, waiting=waiting, wide=wide
+    )
 
 
 def _not_emptied(document: EvictionPlan, kept: Sequence[PlanViolation]) -> str:

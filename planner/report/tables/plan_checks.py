@@ -77,7 +77,7 @@ def _greedy(document: Plan) -> str:
             text += f"; {_reached(document, placed)}"
         text += f", {alone.displaced} others give way" if alone.displaced else ""
         over = f"; over the limit {before} -> {alone.excess}" if before or alone.excess else ""
-        return f"{text}{over}."
+        return f"{text}{over}.{_replayed(document)}"
     if plan_counts(document).evicted:
         return f"moves nothing, ever; {before} stay over the limit.{_replayed(document)}"
     return ""

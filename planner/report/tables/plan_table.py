@@ -172,7 +172,10 @@ def remaining_blocks(document: Plan, *, wide: bool) -> Iterator[Block]:
     """Rules that stay broken by running pods, and pods that nobody may move."""
     if not document.options.relax and document.violations:
         yield _still_broken(document, wide=wide)
-    yield from left_alone_blocks(document.protected, document.left_alone, wide=wide)
+    waiting = len(document.unplaced)
+    yield from left_alone_blocks(
+        document.protected, document.left_alone, waiting=waiting, wide=wide
+    )
 
 
 def _still_broken(document: Plan, *, wide: bool) -> Block:
