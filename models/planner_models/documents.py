@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from planner_models.base import Document
+from planner_models.check import Check
 from planner_models.diagnosis import Diagnosis
 from planner_models.evictions import EvictionPlan
 from planner_models.fleet_decision import FleetDecision, FleetDecisionList
@@ -23,6 +24,7 @@ DOCUMENTS: Mapping[str, type[Document]] = MappingProxyType(
             Plan,
             Diagnosis,
             EvictionPlan,
+            Check,
             FleetDecision,
             FleetDecisionList,
         )

@@ -221,6 +221,26 @@ class Job(KubeObject):
         return max(0, min(self.spec.parallelism, self.spec.completions - self.status.succeeded))
 
 
+class JobTemplate(KubeModel):
+    """What a CronJob makes its Jobs from."""
+
+    spec: JobSpec = JobSpec.defaults()
+
+
+class CronJobSpec(KubeModel):
+    """A Job at each time of the schedule, unless suspended."""
+
+    schedule: str = ""
+    suspend: Bool = False
+    job_template: JobTemplate = JobTemplate.defaults()
+
+
+class CronJob(KubeObject):
+    """Makes Jobs by the clock; the Jobs make pods."""
+
+    spec: CronJobSpec = CronJobSpec.defaults()
+
+
 Controller = Deployment | ReplicaSet | StatefulSet | DaemonSet | Job | ReplicationController
 """Everything that makes pods from a template."""
 

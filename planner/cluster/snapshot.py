@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,10 @@ from planner_models.notice import Notice
 from planner_models.pod import Pod
 from planner_models.policy import PodDisruptionBudget
 from planner_models.selectors import LabelSelector
-from planner_models.workload import Service
+from planner_models.workload import CronJob, Service
+
+if TYPE_CHECKING:
+    from planner_models.quota import HorizontalPodAutoscaler, ResourceQuota
 
 PENDING = -1
 ELSEWHERE = -2
@@ -57,6 +60,9 @@ class Cluster:
     owner_selectors: tuple[tuple[str, LabelSelector], ...] = ()
     """(namespace, selector) of ReplicaSets, StatefulSets and ReplicationControllers."""
     budgets: tuple[PodDisruptionBudget, ...] = ()
+    cron_jobs: tuple[CronJob, ...] = ()
+    autoscalers: tuple[HorizontalPodAutoscaler, ...] = ()
+    quotas: tuple[ResourceQuota, ...] = ()
     storage: Storage = field(default_factory=Storage)
     arrival: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
     """Node indexes in the order of the input."""

@@ -8,13 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from planner.cluster.owners import SHORT
 from planner.report.ci.findings import Check, Finding, Level, Spot, pod_spot
 from planner.report.ci.rules import RuleId
-from planner.report.tables import evict_table, explain_table, fleet_table, plan_proof
+from planner.report.tables import check_table, evict_table, explain_table, fleet_table, plan_proof
 from planner.report.text.blocks import Paragraph, plain_text
 from planner.report.text.left_alone import left_alone_blocks
 from planner.report.text.wording import short_name
 from planner.sources.locations import ObjectName
 from planner.words import count_of, short_key
 from planner_models.base import Document
+from planner_models.check import Check as CheckDocument
+from planner_models.check import CheckFinding
 from planner_models.diagnosis import ConflictFact, Diagnosis, Verdict
 from planner_models.evictions import EvictionPlan
 from planner_models.fleet_decision import FleetDecision, FleetDecisionList, FleetVerdict
@@ -48,6 +50,8 @@ def checks_of(document: Document) -> tuple[Check, ...]:
             return tuple(_planned(document))
         case EvictionPlan():
             return tuple(_evicted(document))
+        case CheckDocument():
+            return tuple(_checked(document))
         case Inspection():
             return tuple(_inspected(document))
         case FleetDecision():
@@ -187,6 +191,35 @@ def _diverging(document: EvictionPlan) -> Iterator[Finding]:
         text = plain_text(evict_table.blocks(document, wide=False))
         title = "The evictions don't converge under every tie"
         yield Finding("evictions-not-converging", "warning", title, text, ())
+
+
+# check
+
+
+def _checked(document: CheckDocument) -> Iterator[Check]:
+    """One for each finding; without any, all rules passed."""
+    for finding in document.findings:
+        spot = _named_spot(finding)
+        text = plain_text(list(check_table.finding_blocks(finding)))
+        found = Finding(
+            finding.rule,
+            finding.severity,
+            finding.title,
+            text,
+            () if spot is None else (spot,),
+            fails=finding.severity == "error",
+        )
+        yield Check(finding.rule, finding.objects[0], (found,))
+    if not document.findings:
+        yield Check("check", "all rules")
+
+
+def _named_spot(finding: CheckFinding) -> Spot | None:
+    workload = _WORKLOAD.fullmatch(finding.objects[0])
+    if workload is None:
+        return None
+    name = ObjectName(workload["kind"], workload["namespace"], workload["name"])
+    return Spot(name, finding.field)
 
 
 # inspect

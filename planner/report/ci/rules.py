@@ -88,3 +88,15 @@ RULES: Mapping[RuleId, RuleHelp] = MappingProxyType(
         ),
     }
 )
+
+
+def rule_help(rule: str) -> RuleHelp:
+    """What is known of a rule, of planner's findings or of `planner check`."""
+    found = next((text for name, text in RULES.items() if name == rule), None)
+    if found is not None:
+        return found
+    from planner.checks.registry import BY_ID
+
+    known = BY_ID[rule]
+    short = f"{known.summary[:1].upper()}{known.summary[1:]}."
+    return RuleHelp(short, f"`planner check --rule {rule}` asks for this alone.")

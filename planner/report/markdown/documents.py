@@ -8,6 +8,7 @@ from planner.cluster.snapshot import Cluster
 from planner.report.markdown.mermaid import before_and_after, fleet_graph, picture
 from planner.report.markdown.render import Diagram, Fold, Heading, Part, Where
 from planner.report.tables import (
+    check_table,
     evict_table,
     explain_table,
     fleet_table,
@@ -24,6 +25,7 @@ from planner.report.text.blocks import GAP, Block, Paragraph, Table
 from planner.report.text.notices import notice_blocks
 from planner.words import count_of
 from planner_models.base import Document
+from planner_models.check import Check
 from planner_models.diagnosis import Diagnosis
 from planner_models.evictions import EvictionPlan
 from planner_models.fleet_decision import FleetDecision, FleetDecisionList
@@ -137,6 +139,15 @@ def _text(block: Block) -> str:
     return " ".join(" ".join(block.lines(fit=False)).split()) if block != GAP else ""
 
 
+def check_parts(document: Check) -> Iterator[Part]:
+    """Every finding, folded to its title."""
+    yield Heading(f"{check_table.subject(document.checked)}: {check_table.counts(document)}")
+    for finding in document.findings:
+        title = f"{finding.severity}: {finding.title} ({finding.rule})"
+        yield Fold(title, list(check_table.finding_blocks(finding))[1:])
+    yield from notice_blocks(document.notices, wide=False)
+
+
 def inspection_parts(document: Inspection, cluster: Cluster | None) -> Iterator[Part]:
     """What there is, and what is uneven."""
     yield Heading(inspect_table.headline(document))
@@ -204,6 +215,8 @@ def parts_of(
             return plan_parts(document, cluster)
         case EvictionPlan():
             return eviction_parts(document, cluster)
+        case Check():
+            return check_parts(document)
         case Inspection():
             return inspection_parts(document, cluster)
         case Simulation():
