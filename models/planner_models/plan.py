@@ -45,7 +45,8 @@ class Objective(Document):
 class Placement(Document):
     """A pod that is placed (`from` absent) or moved.
 
-    `breaks` names the rules that it breaks there, which only `--relax` allows.
+    `breaks` names the rules that it breaks there, which only `--relax` allows. A `synthesised` pod
+    is one that planner made from its workload's template: it exists under no such name.
     """
 
     pod: str
@@ -54,6 +55,7 @@ class Placement(Document):
     from_: str | None = Field(default=None, alias="from")
     reason: str
     breaks: tuple[str, ...] = ()
+    synthesised: bool = False
 
 
 class Unplaced(Document):

@@ -12,6 +12,7 @@ import planner
 from planner.cli.errors import warn_of_skipped
 from planner.cli.session import session_of
 from planner.errors import UsageError
+from planner.words import count_of
 
 if TYPE_CHECKING:
     from planner import Cluster, Fleet
@@ -37,7 +38,9 @@ def read_cluster(
         max_input=session.max_input,
     )
     warn_of_skipped(cluster.notices)
-    session.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
+    session.tell(
+        f"read {count_of(len(cluster.nodes), 'node')} and {count_of(len(cluster.pods), 'pod')}"
+    )
     return cluster
 
 

@@ -185,6 +185,7 @@ def _placements(outcome: PlanOutcome, broken: Iterable[Broken]) -> Iterator[Plac
             from_=origin,
             reason=f"makes room on {origin}" if reason is None else reason,
             breaks=tuple(dict.fromkeys(breaks.get(pod, ()))),
+            synthesised=before.pods[pod].synthesised,
         )
 
 

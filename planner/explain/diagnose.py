@@ -35,7 +35,7 @@ from planner.explain.wording.waiting import out_of_queue, schedulable
 from planner.scheduler.cycle import Evaluation
 from planner.scheduler.preemption import event_message, preempt
 from planner.scheduler.profile import Profile
-from planner.words import amount, amount_of, count_of
+from planner.words import amount, count_of, free_of
 from planner_models.diagnosis import Conflict, Diagnosis, Rearrangement, Repair, RepairKind
 
 NO_FEWER = "fewer evictions can't do"
@@ -264,8 +264,7 @@ class _Refused:
             name, need = room.names[column], int(room.request[column])
             free = int(np.maximum(room.free[:, column], 0).sum())
             if free >= need:
-                all_free, one = amount_of(name, free), amount(name, need)
-                return f"{all_free} are free in all, but not {one} on one node. "
+                return f"{free_of(name, free)} in all, but not {amount(name, need)} on one node. "
         return ""
 
     def _elsewhere(self, room: Room, landing: Mapping[int, Sequence[int]]) -> tuple[str, ...]:

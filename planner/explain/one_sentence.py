@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from planner.cluster import Cluster
+from planner.cluster.missing_storage import missing_for
 from planner.explain.conflicts.conflict import minimal_conflicts
 from planner.explain.conflicts.derive import derive
 from planner.explain.room.ending import ending_first, leaving_soon, named
@@ -19,6 +20,7 @@ from planner.explain.rules import rules_of
 from planner.explain.rules.pod_topology_spread import SpreadRule
 from planner.explain.rules.rule import Rule, of_type
 from planner.explain.situation.subject import Subject, subject_of
+from planner.explain.wording.not_in_input import listed
 from planner.scheduler.profile import Profile
 from planner.scheduler.simulate import simulate
 from planner.words import conjoined
@@ -69,6 +71,9 @@ class ShortExplainer:
 def sentence(subject: Subject) -> str:
     """One sentence about one pod."""
     evaluation = subject.scheduler.evaluate(subject.pod)
+    missing = missing_for(subject.cluster.storage, subject.record)
+    if missing and not len(evaluation.feasible):
+        return f"needs {listed(missing)}, not in the input"
     if evaluation.rejection is not None:
         return "; ".join(evaluation.rejection.reasons)
     if len(evaluation.feasible):

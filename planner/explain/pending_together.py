@@ -63,7 +63,8 @@ class PendingTogether:
         left = self.left_of(pods) if others else []
         if not left:
             return alone
-        which = "it has" if len(pods) == 1 else f"{len(left)} of these {len(pods)} pods have"
+        have = "has" if len(left) == 1 else "have"
+        which = "it has" if len(pods) == 1 else f"{len(left)} of these {len(pods)} pods {have}"
         text = (
             f"But beside the other pending pods, in the order of the queue, {which} no node: "
             "planner explain --all-pending says why."

@@ -44,12 +44,16 @@ def explain_pods(
         return Diagnosis(
             targets=(), verdict="schedulable", headline="there is no pending pod to explain"
         )
-    workloads = explainer.by_workload(pods)
-    parts = [_in_queue(explainer, each) for each in workloads.values()]
-    if len(parts) == 1:
-        return parts[0]
-    if all(part.verdict == "schedulable" for part in parts):
-        return _competing(explainer, pods, parts)
+    workloads = list(explainer.by_workload(pods).values())
+    queue = PendingTogether(explainer)
+    alone = [_together(explainer, each) for each in workloads]
+    if len(alone) == 1:
+        return _in_queue(queue, pods, alone[0])
+    if all(part.verdict == "schedulable" for part in alone):
+        found = _competing(explainer, pods, alone)
+        fits = found.verdict == "schedulable"
+        return queue.with_those_before(pods, found) if fits else found
+    parts = [queue.judged(*each) for each in zip(workloads, alone, strict=True)]
     return _summed_up(explainer, pods, parts)
 
 
@@ -64,14 +68,13 @@ def explain_workloads(
     return _summed_up(explainer, pods, parts)
 
 
-def _in_queue(explainer: Explainer, pods: Sequence[int]) -> Diagnosis:
+def _in_queue(queue: PendingTogether, pods: Sequence[int], alone: Diagnosis) -> Diagnosis:
     """Replicas of one workload, which may have to wait for other pods that are pending."""
-    alone, queue = _together(explainer, pods), PendingTogether(explainer)
     if alone.verdict == "schedulable":
         return queue.with_those_before(pods, alone)
     if alone.remedy == WAITING:
         return queue.once_others_ended(pods, alone)
-    if not any(depends_on_others(explainer.cluster.pods[pod]) for pod in pods):
+    if not any(depends_on_others(queue.explainer.cluster.pods[pod]) for pod in pods):
         return alone
     return queue.after_others(pods, alone)
 
@@ -176,7 +179,8 @@ def _judged(
     if not turn.placed:
         return found
     pods_of = count_of(number, f"{who} pod")
-    text = f"{len(turn.placed)} of {pods_of} find a node; then {last.headline}"
+    find = "finds" if len(turn.placed) == 1 else "find"
+    text = f"{len(turn.placed)} of {pods_of} {find} a node; then {last.headline}"
     if found.verdict == "impossible":
         text = f"{left} of {pods_of} can't run: {last.headline}"
     return found.model_copy(update={"headline": text})

@@ -30,8 +30,8 @@ def eviction_script(document: EvictionPlan) -> str:
         sure = f"the whole plan {sure}"
     comments = [
         f"{head}: {_summary(waves)}, over the limit {excess[0]} -> {excess[1]}, "
-        f"{sure} ({document.checked_seeds} seeds)",
-        f"input: {document.nodes} nodes, {document.pods} pods",
+        f"{sure} ({count_of(document.checked_seeds, 'seed')})",
+        _input(document.nodes, document.pods),
     ]
     return shell_script(comments, waves, promises)
 
@@ -42,7 +42,7 @@ def plan_script(document: Plan) -> str:
     comments = [
         f"planner solve: {_summary(waves)}, over the limit {document.excess_before} -> "
         f"{document.excess_after} if pods land as planned",
-        f"input: {document.statistics.nodes} nodes, {document.statistics.pods} pods",
+        _input(document.statistics.nodes, document.statistics.pods),
         "kube-scheduler chooses the nodes; planner evict looks whether it chooses well",
     ]
     return shell_script(comments, waves, tuple(_promises(document.workloads)))
@@ -64,6 +64,10 @@ def eviction_objects(document: EvictionPlan) -> str:
 def _summary(waves: Sequence[ScriptWave]) -> str:
     evictions = sum(len(wave.evictions) for wave in waves)
     return f"{count_of(evictions, 'eviction')} in {count_of(len(waves), 'wave')}"
+
+
+def _input(nodes: int, pods: int) -> str:
+    return f"input: {count_of(nodes, 'node')}, {count_of(pods, 'pod')}"
 
 
 def _eviction_waves(document: EvictionPlan) -> Iterator[ScriptWave]:

@@ -13,7 +13,8 @@ from planner.explain.diagnose import ExplainOptions
 from planner.explain.several_pods import explain_pods
 from planner.scheduler.profile import default_profile
 from planner_models.diagnosis import Repair
-from tests.reality.dumps import DATA, Json, changed, dump, evictions, rebalanced
+from tests.objects import cluster_of
+from tests.reality.dumps import DATA, Json, changed, dump, evictions, loaded, rebalanced
 
 
 def repairs(name: str) -> list[Repair]:
@@ -87,6 +88,13 @@ def test_a_new_node_holds_the_pods_of_daemon_sets_as_well() -> None:
     found = next(repair for repair in repairs("ds-overhead") if repair.kind == "addNode")
     assert found.text == "add a node, 3500m CPU and 128Mi"
     assert found.notes == ("500m CPU and 64Mi of it for DaemonSet agent",)
+
+
+def test_daemon_sets_that_the_input_lacks_are_named_beside_a_new_node() -> None:
+    objects = [each for each in loaded("ds-overhead") if each["kind"] != "DaemonSet"]
+    found = next(r for r in repairs_in(cluster_of(*objects)) if r.kind == "addNode")
+    assert found.text == "add a node, 3 CPU and 64Mi"
+    assert found.notes == ("and what DaemonSet agent, not in the input, may put on it",)
 
 
 def test_a_partition_that_keeps_the_old_template_is_named_first() -> None:

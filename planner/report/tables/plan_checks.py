@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from planner.report.tables.plan_counts import plan_counts
 from planner.report.text.blocks import Block, Paragraph
-from planner.words import NAMED, conjoined, short_key
+from planner.words import NAMED, conjoined, count_of, short_key
 from planner_models.plan import Plan
 
 TOO_TIGHT = (
@@ -75,7 +75,8 @@ def _greedy(document: Plan) -> str:
         text = f"places {alone.placed} of {alone.pending}"
         if placed > alone.placed:
             text += f"; {_reached(document, placed)}"
-        text += f", {alone.displaced} others give way" if alone.displaced else ""
+        if alone.displaced:
+            text += f", {count_of(alone.displaced, 'other gives', 'others give')} way"
         over = f"; over the limit {before} -> {alone.excess}" if before or alone.excess else ""
         return f"{text}{over}.{_replayed(document)}"
     if plan_counts(document).evicted:

@@ -37,8 +37,15 @@ def blocks(document: Plan, *, wide: bool) -> Sequence[Block]:
 
 
 def names(document: Plan) -> Iterable[str]:
-    """Every pod that is placed or moved."""
-    return (f"pod/{placement.pod.rpartition('/')[2]}" for placement in document.placements)
+    """Every pod that is placed or evicted; of those that planner made, the workload."""
+    placed = (e.workload if e.synthesised else _pod(e.pod) for e in document.placements)
+    steps = (step for wave in document.waves for step in wave.steps)
+    evicted = (_pod(step.pod) for step in steps if step.action == "evict" and step.pod)
+    return dict.fromkeys((*placed, *evicted))
+
+
+def _pod(key: str) -> str:
+    return f"pod/{key.rpartition('/')[2]}"
 
 
 def headline(document: Plan) -> str:

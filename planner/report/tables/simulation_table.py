@@ -50,8 +50,12 @@ def blocks(document: Simulation, *, wide: bool) -> Sequence[Block]:
 
 
 def names(document: Simulation) -> Iterable[str]:
-    """Every pod that was tried."""
-    return (f"pod/{_short(pod.pod, _several(document))}" for pod in document.pods)
+    """Every pod that was tried; of those that planner made, the workload (`deploy/web`)."""
+    several = _several(document)
+    return dict.fromkeys(
+        _short(pod.workload, several) if pod.synthesised else f"pod/{_short(pod.pod, several)}"
+        for pod in document.pods
+    )
 
 
 def headline(document: Simulation) -> str:
