@@ -6,7 +6,8 @@ room while it is terminating. A `Manner` says which of all this happens; ties ar
 A wave ends when all that can be placed is placed; an eviction beyond a budget is refused, as the
 Eviction API would, and nothing after it happens. A pod that no node takes drives off others of
 lower priority, as kube-scheduler would; they wait in turn, for good if no controller makes them
-anew. A StatefulSet makes a pod when the old one is gone, an ordered one when those below run.
+anew. A StatefulSet makes a pod when the old one is gone, an ordered one when those below run; pods
+that waited before may be placed while a new one is being made.
 """
 
 from __future__ import annotations
@@ -195,6 +196,7 @@ class _Running:
         self.random = random.Random(seed) if seed else None
         self._wave = -1
         self._leaving: list[int] = []
+        self._late: list[int] = []
         self._evicted: set[int] = set()
         self.state.restore()
         pending = self.state.cluster.pending.tolist()
@@ -228,15 +230,27 @@ class _Running:
             self.settle()
 
     def evict(self, pod: int, old: int | None) -> None:
-        """The pod goes and a new one takes its place in the queue; `old` stays until the end."""
+        """The pod goes and a new one takes its place in the queue; `old` stays until the end.
+
+        Where the old pod is gone at once, others may take its room before the new one is made.
+        """
         self.state.evict(pod, old)
         if old is not None:
             self._leaving.append(old)
         self._evicted.add(pod)
-        self._queue.append(pod)
+        late = old is None and self.random is not None and self.random.random() < 0.5
+        (self._late if late else self._queue).append(pod)
 
     def settle(self) -> None:
-        """Place whatever finds a node, by priority and then arrival, until nothing does."""
+        """Place whatever finds a node, until nothing does; pods that come late after all others."""
+        self._settle_queue()
+        if self._late:
+            self._queue += self._late
+            self._late = []
+            self._settle_queue()
+
+    def _settle_queue(self) -> None:
+        """By priority and then arrival."""
         if not self._queue:
             return
         order = list(self._queue)

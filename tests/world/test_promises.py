@@ -24,7 +24,7 @@ from tests.world.random_worlds import random_world
 from tests.world.world import RefusedError, World, leaving, owner_reference
 
 LONG = os.environ.get("PLANNER_HYPOTHESIS_PROFILE") == "long"
-BROKEN_ONCE = (14, 111, 478, 554)
+BROKEN_ONCE = (14, 111, 162, 478, 554)
 """Worlds in which plans have met a refusal or driven pods off."""
 WORLDS, SEEDS = (range(500), 20) if LONG else ((*range(12), *BROKEN_ONCE), 3)
 POLICY = MovePolicy(jobs=True)
