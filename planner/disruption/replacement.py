@@ -16,6 +16,7 @@ from typing import Literal
 
 from planner.cluster import GONE, Cluster
 from planner.cluster.owners import WorkloadRef
+from planner.disruption.admission import Admission
 from planner.disruption.jobs import job_replacement
 from planner.disruption.rollouts import revision_of, rollout_of
 from planner.disruption.templates import another_pod
@@ -72,7 +73,22 @@ class Replacements:
         self._controllers = cluster.owners.controllers
 
     def of(self, pod: int) -> Replacement:
-        """What the pod's controller does once the pod is gone."""
+        """What the pod's controller does once the pod is gone, and the API server then."""
+        comes = self._made(pod)
+        if comes.fate not in ("equal", "assumed"):
+            return comes
+        found = self._cluster.pods[pod]
+        refused = self._admission.refusal(found)
+        if refused:
+            return Replacement("none", refused)
+        other = self._admission.another(found)
+        return Replacement("other", other) if other else comes
+
+    @cached_property
+    def _admission(self) -> Admission:
+        return Admission(self._cluster)
+
+    def _made(self, pod: int) -> Replacement:
         found = self._cluster.pods[pod]
         if found.namespace in self._cluster.terminating_namespaces:
             return Replacement("none", f"its namespace {found.namespace} is being deleted")

@@ -11,7 +11,13 @@ from planner.cluster.owners import WorkloadRef
 from planner.disruption.node_lifecycle import with_condition_taints
 from planner.documents.broken_rules import Broken, broken_by, describe, reasons
 from planner.documents.greedy_comparison import compare
-from planner.documents.left_alone import assumed_to_return, driven_off, left_alone, protected_pods
+from planner.documents.left_alone import (
+    assumed_to_return,
+    driven_off,
+    left_alone,
+    promised_nodes,
+    protected_pods,
+)
 from planner.documents.part_of_pods import part_notice
 from planner.documents.waves import wave_documents
 from planner.documents.workload_changes import workload_changes
@@ -19,6 +25,7 @@ from planner.evictions.asked import among
 from planner.explain.one_sentence import ShortExplainer
 from planner.replay import total
 from planner.scheduler.profile import Profile
+from planner.scheduler.promised import with_promised
 from planner.sequences.driving_off import without_preemption
 from planner.sequences.outcome import PlanOutcome
 from planner.sequences.plan import plan_outcome, with_rebalance
@@ -56,12 +63,15 @@ def make_plan(
     `asked` are the pods that the plan is about: rules that only others break are not told.
     """
     report = progress or silent
-    first = plan_outcome(with_condition_taints(cluster), options, profile, report)
+    now = with_promised(with_condition_taints(cluster), profile)
+    first = plan_outcome(now, options, profile, report)
     outcome, replayed = without_preemption(first, report)
     other = with_rebalance(outcome, report)
     if other is not None:
         other, _ = without_preemption(other, report)
-    return _document(outcome, other, replayed, asked)
+    found = _document(outcome, other, replayed, asked)
+    promised = tuple(promised_nodes(cluster, now))
+    return found.model_copy(update={"notices": (*found.notices, *promised)}) if promised else found
 
 
 def _alternatives(

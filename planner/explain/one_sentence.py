@@ -22,6 +22,7 @@ from planner.explain.rules.rule import Rule, of_type
 from planner.explain.situation.subject import Subject, subject_of
 from planner.explain.wording.not_in_input import listed
 from planner.scheduler.profile import Profile
+from planner.scheduler.promised import nominated, with_promised
 from planner.scheduler.simulate import simulate
 from planner.words import conjoined
 
@@ -42,6 +43,17 @@ class ShortExplainer:
     def _first(self) -> Subject:
         return subject_of(self._cluster, self._profile, 0)
 
+    @cached_property
+    def _promised(self) -> frozenset[int]:
+        """Pods that wait for a node which kube-scheduler has promised them."""
+        return frozenset(nominated(self._cluster))
+
+    @cached_property
+    def _beside_promised(self) -> Subject:
+        """For all others these pods have their nodes."""
+        later = with_promised(self._cluster, self._profile)
+        return self._first if later is self._cluster else subject_of(later, self._profile, 0)
+
     def sentence(self, pod: int) -> str:
         """Why no node takes the pod."""
         if pod in self._soon:
@@ -50,7 +62,8 @@ class ShortExplainer:
         if group not in self._known:
             if len(self._known) >= MOST_GROUPS:
                 return BEYOND.format(MOST_GROUPS, self._cluster.workloads[group].short)
-            self._known[group] = sentence(replace(self._first, pod=pod))
+            first = self._first if pod in self._promised else self._beside_promised
+            self._known[group] = sentence(replace(first, pod=pod))
         return self._known[group]
 
     @cached_property

@@ -29,6 +29,7 @@ from planner.explain.situation.trial_state import Turn, place_in_turn
 from planner.replay.steps import Step
 from planner.replay.verify import check_steps
 from planner.scheduler.profile import Profile
+from planner.scheduler.promised import nominated, with_promised
 from planner.words import NAMED, conjoined, count_of
 from planner_models.diagnosis import Diagnosis, Rearrangement, Verdict
 
@@ -39,7 +40,7 @@ def explain_pods(
     cluster: Cluster, pods: Sequence[int], profile: Profile, options: ExplainOptions
 ) -> Diagnosis:
     """One pod, the replicas of a workload, or several workloads as a set."""
-    explainer = Explainer(cluster, profile, options)
+    explainer = _explainer(cluster, pods, profile, options)
     if not pods:
         return Diagnosis(
             targets=(), verdict="schedulable", headline="there is no pending pod to explain"
@@ -48,7 +49,9 @@ def explain_pods(
     queue = PendingTogether(explainer)
     alone = [_together(explainer, each) for each in workloads]
     if len(alone) == 1:
-        return _in_queue(queue, pods, alone[0])
+        found = _in_queue(queue, pods, alone[0])
+        told = _promises(cluster, explainer.cluster)
+        return found.model_copy(update={"narrative": (*told, *found.narrative)})
     if all(part.verdict == "schedulable" for part in alone):
         found = _competing(explainer, pods, alone)
         fits = found.verdict == "schedulable"
@@ -61,11 +64,38 @@ def explain_workloads(
     cluster: Cluster, pods: Sequence[int], profile: Profile, options: ExplainOptions
 ) -> Diagnosis:
     """A part for each workload, beside everything else that is pending."""
-    explainer = Explainer(cluster, profile, options)
-    queue = PendingTogether(explainer)
-    workloads = explainer.by_workload(pods).values()
-    parts = [queue.judged(each, _together(explainer, each)) for each in workloads]
-    return _summed_up(explainer, pods, parts)
+    whole = Explainer(cluster, profile, options)
+    promised = set(nominated(cluster))
+    queues: dict[bool, PendingTogether] = {}
+    parts = []
+    for each in whole.by_workload(pods).values():
+        mine = not promised.isdisjoint(each)
+        if mine not in queues:
+            queues[mine] = PendingTogether(_explainer(cluster, each, profile, options))
+        parts.append(queues[mine].judged(each, _together(queues[mine].explainer, each)))
+    return _summed_up(whole, pods, parts)
+
+
+def _explainer(
+    cluster: Cluster, pods: Sequence[int], profile: Profile, options: ExplainOptions
+) -> Explainer:
+    """Pods see those that kube-scheduler has promised a node to there, unless they are these."""
+    own = not set(nominated(cluster)).isdisjoint(pods)
+    seen = cluster if own else with_promised(cluster, profile)
+    return Explainer(seen, profile, options)
+
+
+def _promises(given: Cluster, seen: Cluster) -> tuple[str, ...]:
+    """Pods that count as running on the node which kube-scheduler has promised them."""
+    pods = [pod for pod in nominated(given) if seen.node_of[pod] >= 0]
+    if not pods:
+        return ()
+    names = [f"{given.pods[p].name} on {given.nodes[int(seen.node_of[p])].name}" for p in pods]
+    who = conjoined(names) if len(pods) <= NAMED else count_of(len(pods), "nominated pod")
+    verb = "counts" if len(pods) == 1 else "count"
+    return (
+        f"{who} {verb} as running: kube-scheduler has promised the node, and others end for it.",
+    )
 
 
 def _in_queue(queue: PendingTogether, pods: Sequence[int], alone: Diagnosis) -> Diagnosis:
