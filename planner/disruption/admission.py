@@ -39,7 +39,7 @@ class Admission:
     def another(self, pod: Pod) -> str:
         """What would be different about a new pod."""
         name = pod.spec.priority_class_name
-        value = self._cluster.priority_classes.get(name)
-        if not name or value is None or value == pod.priority:
+        found = self._cluster.priority_classes.get(name)
+        if not name or found is None or found.value == pod.priority:
             return ""
-        return f"PriorityClass {name} would give a new pod the priority {value}"
+        return f"PriorityClass {name} would give a new pod the priority {found.value}"

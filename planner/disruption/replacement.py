@@ -66,15 +66,19 @@ def known_controller(owner: OwnerReference) -> bool:
 
 
 class Replacements:
-    """What would come after each pod of a snapshot, if that pod alone was evicted."""
+    """What would come after each pod of a snapshot, if it was evicted."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._controllers = cluster.owners.controllers
 
-    def of(self, pod: int) -> Replacement:
-        """What the pod's controller does once the pod is gone, and the API server then."""
-        comes = self._made(pod)
+    def of(self, pod: int, *, before: int = 0, together: int | None = None) -> Replacement:
+        """What the pod's controller does once the pod is gone, and the API server then.
+
+        `before` pods of its controller are gone already, and no longer too many. `together` pods of
+        a Job go at about the same time; unless it is said, all of them may.
+        """
+        comes = self._made(pod, before, together)
         if comes.fate not in ("equal", "assumed"):
             return comes
         found = self._cluster.pods[pod]
@@ -88,7 +92,7 @@ class Replacements:
     def _admission(self) -> Admission:
         return Admission(self._cluster)
 
-    def _made(self, pod: int) -> Replacement:
+    def _made(self, pod: int, before: int, together: int | None) -> Replacement:
         found = self._cluster.pods[pod]
         if found.namespace in self._cluster.terminating_namespaces:
             return Replacement("none", f"its namespace {found.namespace} is being deleted")
@@ -101,14 +105,25 @@ class Replacements:
         controller = self._controllers.get(ref)
         match controller:
             case ReplicaSet() | ReplicationController():
-                return self._replicated(ref, controller, found)
+                return self._replicated(ref, controller, found, before)
             case StatefulSet():
                 return self._stateful(ref, controller, pod)
             case Job():
-                mine = [self._cluster.pods[each] for each in self._pods_of[ref]]
-                return Replacement(*job_replacement(controller, mine))
+                mine = [self._cluster.pods[each] for each in self._pods_of[ref][before:]]
+                return Replacement(*job_replacement(controller, mine, together))
             case _:
                 return self._without_controller(found)
+
+    def surplus(self, controller: WorkloadRef) -> int:
+        """How many pods the controller has beyond those that it wants."""
+        match self._controllers.get(controller):
+            case ReplicaSet() | ReplicationController() as found:
+                wanted = found.spec.replicas
+            case Job() as found:
+                wanted = found.wanted
+            case _:
+                return 0
+        return max(0, len(self._pods_of.get(controller, ())) - wanted)
 
     @cached_property
     def _pods_of(self) -> Mapping[WorkloadRef, Sequence[int]]:
@@ -123,7 +138,11 @@ class Replacements:
     # ReplicaSets
 
     def _replicated(
-        self, ref: WorkloadRef, controller: ReplicaSet | ReplicationController, pod: Pod
+        self,
+        ref: WorkloadRef,
+        controller: ReplicaSet | ReplicationController,
+        pod: Pod,
+        before: int,
     ) -> Replacement:
         if controller.metadata.deletion_timestamp is not None:
             return Replacement("none", f"{ref.short} is being deleted")
@@ -132,7 +151,7 @@ class Replacements:
             return Replacement("other", rollout)
         if controller.status.refused:
             return Replacement("none", f"the API server refuses new pods of {ref.short}")
-        if len(self._pods_of[ref]) > controller.spec.replicas:
+        if len(self._pods_of[ref]) - before > controller.spec.replicas:
             return Replacement("none", f"{ref.short} has more pods than it wants")
         template = controller.spec.template
         hashed = template.metadata.labels.get(HASH_LABEL)

@@ -12,22 +12,19 @@ that waited before may be placed while a new one is being made.
 
 from __future__ import annotations
 
-import random
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from planner.cluster import PENDING, Cluster
-from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.disruption.budgets import Allowances
 from planner.disruption.pod_making import PodMaking
+from planner.replay.settling import Choices, Landing, Settling
 from planner.replay.trial_state import TrialState
 from planner.replay.verify import with_old_pods
 from planner.scheduler.profile import Profile
-from planner_models.pod import DEFAULT_SCHEDULER
 
 
 @dataclass(frozen=True)
@@ -50,18 +47,6 @@ class Manner:
     seed: int
     terminating: bool = False
     one_by_one: bool = False
-
-
-class Landing(NamedTuple):
-    """A pod that found a node in a wave."""
-
-    wave: int
-    pod: int
-    node: int
-
-
-Choices = dict[tuple[int, int], BoolArray]
-"""By wave and group: every node that was among the best for a pod of the group."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,9 +83,14 @@ class Trial:
         self._allowances = allowances
         self._making = PodMaking(cluster)
 
+    @property
+    def node_of(self) -> IntArray:
+        """Where pods are now: whoever makes up waves as they go looks at this in between."""
+        return self._state.node_of[: self._size]
+
     def run(
         self,
-        waves: Sequence[WavePlan],
+        waves: Iterable[WavePlan],
         manner: Manner,
         *,
         unlimited: bool = False,
@@ -109,7 +99,7 @@ class Trial:
         """Carry the waves out; `unlimited` minds no budget. `choices` takes up what was tied."""
         running = _Running(self._state, manner, {} if choices is None else choices, self._making)
         running.settle()
-        budgets = _Budgets(self._state.cluster, self._allowances)
+        budgets = Budgets(self._state.cluster, self._allowances)
         after: list[IntArray] = []
         refused: int | None = None
         for number, wave in enumerate(waves):
@@ -131,7 +121,7 @@ class Trial:
         )
 
     def _wave(
-        self, running: _Running, wave: WavePlan, budgets: _Budgets | None, manner: Manner
+        self, running: _Running, wave: WavePlan, budgets: Budgets | None, manner: Manner
     ) -> int | None:
         order = list(wave.evictions)
         if running.random is not None:
@@ -149,7 +139,7 @@ class Trial:
         return None
 
 
-class _Budgets:
+class Budgets:
     """What the Eviction API would let go: pods that wait are down, and so is this wave's share."""
 
     def __init__(self, cluster: Cluster, allowances: Allowances) -> None:
@@ -180,39 +170,20 @@ class _Budgets:
         return True
 
 
-@dataclass(eq=False)
-class _Running:
+class _Running(Settling):
     """One trial under way."""
 
-    state: TrialState
-    manner: Manner
-    choices: Choices
-    making: PodMaking
-    landings: list[Landing] = field(default_factory=list)
-    driven: list[tuple[int, int]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        seed = self.manner.seed
-        self.random = random.Random(seed) if seed else None
-        self._wave = -1
+    def __init__(
+        self, state: TrialState, manner: Manner, choices: Choices, making: PodMaking
+    ) -> None:
+        state.restore()
+        super().__init__(state, making, manner.seed, choices)
         self._leaving: list[int] = []
         self._late: list[int] = []
-        self._evicted: set[int] = set()
-        self.state.restore()
-        pending = self.state.cluster.pending.tolist()
-        self._queue: list[int] = [pod for pod in pending if self._schedulable(pod)]
-
-    def _schedulable(self, index: int) -> bool:
-        pod = self.state.cluster.pods[index]
-        return (
-            not pod.terminating
-            and not pod.spec.scheduling_gates
-            and pod.spec.scheduler_name == DEFAULT_SCHEDULER
-        )
 
     def begin(self, wave: int, cordons: Sequence[int]) -> None:
         """A wave begins under its cordons."""
-        self._wave = wave
+        self.wave = wave
         self.state.cordon(cordons)
 
     def end(self, *, holds: bool) -> None:
@@ -225,7 +196,7 @@ class _Running:
         if self._leaving:
             self._leaving = []
             self.settle()
-        if self._queue and self.state.cordoned and not holds:
+        if self.waiting and self.state.cordoned and not holds:
             self.state.cordon(())
             self.settle()
 
@@ -237,85 +208,16 @@ class _Running:
         self.state.evict(pod, old)
         if old is not None:
             self._leaving.append(old)
-        self._evicted.add(pod)
-        late = old is None and self.random is not None and self.random.random() < 0.5
-        (self._late if late else self._queue).append(pod)
+        if old is None and self.random is not None and self.random.random() < 0.5:
+            self._late.append(pod)
+        else:
+            self.made_anew(pod)
 
     def settle(self) -> None:
-        """Place whatever finds a node, until nothing does; pods that come late after all others."""
-        self._settle_queue()
+        """Place whatever finds a node; pods that are made late come after all others."""
+        super().settle()
         if self._late:
-            self._queue += self._late
+            for pod in self._late:
+                self.made_anew(pod)
             self._late = []
-            self._settle_queue()
-
-    def _settle_queue(self) -> None:
-        """By priority and then arrival."""
-        if not self._queue:
-            return
-        order = list(self._queue)
-        if self.random is not None:
-            self.random.shuffle(order)
-        pods = self.state.cluster.pods
-        order.sort(key=lambda pod: -pods[pod].priority)
-        self._queue = []
-        placed = True
-        while placed and order:
-            position = self.state.position
-            order = [*self._unplaced(order), *self._queue]
-            order.sort(key=lambda pod: -pods[pod].priority)
-            self._queue = []
-            placed = self.state.position > position
-        self._queue = order
-
-    def _unplaced(self, order: Sequence[int]) -> list[int]:
-        """One go through the queue; a group that fails fails again until something has changed."""
-        failed: dict[int, int] = {}
-        left: list[int] = []
-        for pod in order:
-            group, position = int(self.state.cluster.group_of[pod]), self.state.position
-            if failed.get(group) == position or self._not_made(pod) or not self._place(pod):
-                failed[group] = position
-                left.append(pod)
-        return left
-
-    def _not_made(self, pod: int) -> bool:
-        """Whether its controller waits for other pods before it makes this one anew."""
-        if pod not in self._evicted:
-            return False
-        return any(self.state.waits(below) for below in self.making.before(pod))
-
-    def _preempts(self, pod: int) -> bool:
-        """Pods of lower priority go, and this one takes the node that was promised to it."""
-        found = self.state.preemption(pod, self.random)
-        if found is None or found.nominated is None:
-            return False
-        for victim in found.victims:
-            self._drive_off(victim, pod)
-        self.state.place(pod, found.nominated)
-        self.landings.append(Landing(self._wave, pod, found.nominated))
-        return True
-
-    def _drive_off(self, victim: int, preemptor: int) -> None:
-        if self.state.cluster.terminating[victim]:
-            self.state.forget(victim)
-            return
-        self.state.evict(victim, None)
-        if self._wave >= 0:
-            self.driven.append((preemptor, victim))
-        if self.making.again(victim):
-            self._evicted.add(victim)
-            self._queue.append(victim)
-
-    def _place(self, pod: int) -> bool:
-        best = self.state.best(pod)
-        if not len(best):
-            return self._preempts(pod)
-        node = int(best[0] if self.random is None else self.random.choice(best))
-        self.state.place(pod, node)
-        self.landings.append(Landing(self._wave, pod, node))
-        key = (self._wave, int(self.state.cluster.group_of[pod]))
-        if key not in self.choices:
-            self.choices[key] = np.zeros(len(self.state.cluster.nodes), np.bool_)
-        self.choices[key][best] = True
-        return True
+            super().settle()

@@ -55,6 +55,7 @@ class _WorkloadSpec(msgspec.Struct, rename="camel", omit_defaults=True, gc=False
     backoff_limit: Raw = _UNSET
     backoff_limit_per_index: Raw = _UNSET
     pod_failure_policy: Raw = _UNSET
+    pod_replacement_policy: Raw = _UNSET
     managed_by: Raw = _UNSET
     template: TemplateText | None = None
 
