@@ -216,6 +216,8 @@ class Replacements:
             return Replacement("unknown", f"its name is not one that {ref.short} gives")
         if not start <= ordinal < start + controller.spec.replicas:
             return Replacement("none", f"{ref.short} has more pods than it wants")
+        if pod.finalizers:
+            return Replacement("unknown", f"it stays until its finalizers go ({pod.finalizers})")
         if controller.spec.pod_management_policy != "Parallel":
             waits = self._unready_below(ref, start, ordinal)
             if waits is not None:

@@ -309,3 +309,16 @@ def test_a_job_that_is_ending_makes_no_pods(condition: str) -> None:
     status = {"conditions": [{"type": condition, "status": "True"}]}
     job = merged(workload("Job", "train", {"parallelism": 1}), {"status": status})
     assert after("a", job, pod("a", "n1", metadata=owned("Job", "train"))).fate == "none"
+
+
+def test_a_stateful_set_waits_for_the_finalizers_of_the_old_pod() -> None:
+    """Its name is taken as long as the object is there."""
+    kept = member("db-0", metadata={"finalizers": ["example.com/backup"]})
+    found = after("db-0", stateful_set(1), kept)
+    assert found.fate == "unknown"
+    assert "its finalizers go (example.com/backup)" in found.reason
+
+
+def test_a_replica_set_does_not_wait_for_finalizers() -> None:
+    kept = replica("a", metadata={"finalizers": ["example.com/backup"]})
+    assert after("a", replica_set(replicas=1), kept).fate == "equal"
