@@ -263,7 +263,29 @@ class Replacements:
         found = self._controllers.get(top)
         if found is not None and found.metadata.deletion_timestamp is not None:
             return Replacement("none", f"{top.short} is being deleted")
+        name = _deployment_name(pod)
+        if name and len(self._revisions[pod.namespace, name]) > 1:
+            return Replacement("other", f"a rollout of deploy/{name} may be under way")
         return ASSUMED
+
+    @cached_property
+    def _revisions(self) -> Mapping[tuple[str, str], set[str]]:
+        """ReplicaSets with pods by the Deployment that their names tell of."""
+        found: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for ref, pods in self._pods_of.items():
+            name = _deployment_name(self._cluster.pods[pods[0]])
+            if name:
+                found[ref.namespace, name].add(ref.name)
+        return found
+
+
+def _deployment_name(pod: Pod) -> str:
+    """Of a pod whose ReplicaSet is called `deployment-hash`; empty for others."""
+    hashed = pod.labels.get(HASH_LABEL, "")
+    if pod.owner is None or pod.owner.kind != "ReplicaSet" or not hashed:
+        return ""
+    name = pod.owner.name.removesuffix(f"-{hashed}")
+    return name if name != pod.owner.name else ""
 
 
 def ordinal_of(name: str) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -153,3 +154,16 @@ def test_what_is_proven_is_about_the_pods_that_may_move(capsys: pytest.CaptureFi
     text = " ".join(capsys.readouterr().out.split())
     assert "no sequence of moves gets further while 1 pod is left alone" in text
     assert "Left alone in any case: 1 of job/train (a Job counts a deleted pod" in text
+
+
+@pytest.mark.parametrize(
+    "lacking", [("ReplicaSet",), ("Deployment",), ("ReplicaSet", "Deployment")]
+)
+def test_pods_of_two_revisions_are_a_rollout_whatever_the_input_lacks(
+    lacking: Sequence[str],
+) -> None:
+    objects = [each for each in loaded("live-midrollout") if each["kind"] not in lacking]
+    plan = evictions(cluster_of(*objects))
+    assert evicted(plan) == []
+    assert plan.protected
+    assert all("a rollout of deploy/web may be under way" in pod.reason for pod in plan.protected)

@@ -23,6 +23,8 @@ MANNERS = (Manner(0), Manner(1, terminating=True), Manner(2))
 MOST_WORK = 20_000
 """Replicas times nodes up to which rollouts are tried."""
 NOT_TRIED = "not tried with old and new pods side by side"
+STOPS = 20
+"""What a rollout that does not end by itself costs more than the change."""
 
 
 def with_rollout(case: Case, proposal: Proposal) -> Proposal:
@@ -41,11 +43,11 @@ def with_rollout(case: Case, proposal: Proposal) -> Proposal:
         return replace(proposal, notes=(*proposal.notes, NOT_TRIED))
     if worst.complete:
         return proposal
-    note = f"but the rollout stops at {worst.replaced} of {worst.of}, old pods in the way"
+    notes = [*proposal.notes, f"stops at {worst.replaced} of {worst.of}: old pods in the way"]
     recreated = found.replace(spec=found.spec.replace(strategy=DeploymentStrategy(type="Recreate")))
     if _worst(case, proposal, recreated, edits).complete:
-        note = f"{note}; strategy Recreate ends it"
-    return replace(proposal, notes=(*proposal.notes, note))
+        notes.append("strategy Recreate ends it")
+    return replace(proposal, notes=tuple(notes), cost=proposal.cost + STOPS)
 
 
 def _changed(case: Case, proposal: Proposal) -> tuple[WorkloadRef, Sequence[SpecEdit]]:
