@@ -18,12 +18,19 @@ from planner.cluster import GONE, Cluster
 from planner.cluster.owners import WorkloadRef
 from planner.disruption.admission import Admission
 from planner.disruption.jobs import job_replacement
-from planner.disruption.rollouts import revision_of, rollout_of
+from planner.disruption.ordinals import Ordinals, ordinal_of
+from planner.disruption.rollouts import (
+    deployment_name,
+    revision_of,
+    revisions_by_name,
+    rollout_of,
+)
 from planner.disruption.templates import another_pod
 from planner_models.meta import OwnerReference
 from planner_models.pod import Pod
 from planner_models.workload import (
     HASH_LABEL,
+    REVISION_LABEL,
     Deployment,
     Job,
     ReplicaSet,
@@ -112,7 +119,7 @@ class Replacements:
                 mine = [self._cluster.pods[each] for each in self._pods_of[ref][before:]]
                 return Replacement(*job_replacement(controller, mine, together))
             case _:
-                return self._without_controller(found)
+                return self._without_controller(pod)
 
     def surplus(self, controller: WorkloadRef) -> int:
         """How many pods the controller has beyond those that it wants."""
@@ -219,7 +226,7 @@ class Replacements:
         if pod.finalizers:
             return Replacement("unknown", f"it stays until its finalizers go ({pod.finalizers})")
         if controller.spec.pod_management_policy != "Parallel":
-            waits = self._unready_below(ref, start, ordinal)
+            waits = self._ordinals.unready_below(ref, start, ordinal)
             if waits is not None:
                 return Replacement("none", f"{ref.short} makes it anew only when {waits} is ready")
         mine = {
@@ -233,62 +240,46 @@ class Replacements:
         changed = another_pod(controller.spec.template, pod, same_template=due.same)
         return Replacement("other", changed) if changed else EQUAL
 
-    def _unready_below(self, ref: WorkloadRef, start: int, ordinal: int) -> str | None:
-        """The first pod below that the set waits for, before it makes this one."""
-        name = ref.name
-        ready = self._ready_of(ref)
-        return next(
-            (f"{name}-{below}" for below in range(start, ordinal) if below not in ready), None
-        )
-
-    def _ready_of(self, ref: WorkloadRef) -> frozenset[int]:
-        if ref not in self._ready:
-            node_of, pods = self._cluster.node_of, self._cluster.pods
-            ready = (p for p in self._pods_of[ref] if pods[p].ready and node_of[p] >= 0)
-            numbers = (ordinal_of(pods[each].name) for each in ready)
-            self._ready[ref] = frozenset(number for number in numbers if number is not None)
-        return self._ready[ref]
+    def _stateful_unseen(self, ref: WorkloadRef, pod: Pod) -> Replacement:
+        """Of a set that the input lacks: it may be ordered, as sets usually are."""
+        revisions = {
+            self._cluster.pods[each].labels.get(REVISION_LABEL) for each in self._pods_of[ref]
+        }
+        if len(revisions) > 1:
+            return Replacement("other", f"a rollout of {ref.short} may be under way")
+        ordinal = ordinal_of(pod.name)
+        lowest = self._ordinals.lowest(ref)
+        waits = None if ordinal is None else self._ordinals.unready_below(ref, lowest, ordinal)
+        if waits is not None:
+            return Replacement(
+                "unknown", f"{ref.short} may make it anew only when {waits} is ready"
+            )
+        return ASSUMED
 
     @cached_property
-    def _ready(self) -> dict[WorkloadRef, frozenset[int]]:
-        return {}
+    def _ordinals(self) -> Ordinals:
+        return Ordinals(self._cluster, self._pods_of)
 
     # Others
 
-    def _without_controller(self, pod: Pod) -> Replacement:
+    def _without_controller(self, index: int) -> Replacement:
         """The input lacks the controller; the Deployment above may still be there."""
+        pod = self._cluster.pods[index]
+        if pod.owner is not None and pod.owner.kind == "StatefulSet":
+            return self._stateful_unseen(
+                WorkloadRef(pod.namespace, "StatefulSet", pod.owner.name), pod
+            )
         if pod.owner is not None and pod.owner.kind == "Job":
             return Replacement("unknown", "its Job is not in the input, nor its backoffLimit")
         top = self._cluster.owners.workload_of(pod)
         found = self._controllers.get(top)
         if found is not None and found.metadata.deletion_timestamp is not None:
             return Replacement("none", f"{top.short} is being deleted")
-        name = _deployment_name(pod)
+        name = deployment_name(pod)
         if name and len(self._revisions[pod.namespace, name]) > 1:
             return Replacement("other", f"a rollout of deploy/{name} may be under way")
         return ASSUMED
 
     @cached_property
     def _revisions(self) -> Mapping[tuple[str, str], set[str]]:
-        """ReplicaSets with pods by the Deployment that their names tell of."""
-        found: dict[tuple[str, str], set[str]] = defaultdict(set)
-        for ref, pods in self._pods_of.items():
-            name = _deployment_name(self._cluster.pods[pods[0]])
-            if name:
-                found[ref.namespace, name].add(ref.name)
-        return found
-
-
-def _deployment_name(pod: Pod) -> str:
-    """Of a pod whose ReplicaSet is called `deployment-hash`; empty for others."""
-    hashed = pod.labels.get(HASH_LABEL, "")
-    if pod.owner is None or pod.owner.kind != "ReplicaSet" or not hashed:
-        return ""
-    name = pod.owner.name.removesuffix(f"-{hashed}")
-    return name if name != pod.owner.name else ""
-
-
-def ordinal_of(name: str) -> int | None:
-    """The number at the end of a StatefulSet pod's name."""
-    tail = name.rpartition("-")[2]
-    return int(tail) if tail.isascii() and tail.isdigit() else None
+        return revisions_by_name(self._cluster, self._pods_of)

@@ -322,3 +322,21 @@ def test_a_stateful_set_waits_for_the_finalizers_of_the_old_pod() -> None:
 def test_a_replica_set_does_not_wait_for_finalizers() -> None:
     kept = replica("a", metadata={"finalizers": ["example.com/backup"]})
     assert after("a", replica_set(replicas=1), kept).fate == "equal"
+
+
+# StatefulSets that the input lacks
+
+
+def test_a_set_that_is_not_in_the_input_may_be_ordered() -> None:
+    found = after("db-1", member("db-0", ready=False), member("db-1"))
+    assert (found.fate, found.reason) == (
+        "unknown",
+        "sts/db may make it anew only when db-0 is ready",
+    )
+    assert after("db-0", member("db-0", ready=False), member("db-1")).fate == "assumed"
+    assert after("db-1", member("db-0"), member("db-1")).fate == "assumed"
+
+
+def test_pods_of_two_revisions_are_a_rollout() -> None:
+    found = after("db-0", member("db-0"), member("db-1", revision="db-2"))
+    assert (found.fate, found.reason) == ("other", "a rollout of sts/db may be under way")

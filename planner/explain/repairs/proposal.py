@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.owners import WorkloadRef
-from planner.disruption.replacement import ordinal_of
+from planner.disruption.ordinals import ordinal_of
 from planner.explain.conflicts.conflict import blocked_by
 from planner.explain.repairs.commands import (
     PATCHABLE,

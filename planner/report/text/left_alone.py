@@ -30,8 +30,9 @@ def left_alone_blocks(
         ]
         text = "; ".join(parts) if wide or len(parts) == 1 else name_some(parts)
         yield Paragraph(f"Not evictable: {text}.", "yellow")
-    if left_alone and (wide or waiting):
-        alone = [_of_workloads(each, wide=wide) for each in left_alone]
+    others = [each for each in left_alone if wide or each.reason not in by_reason]
+    if others and (wide or waiting):
+        alone = [_of_workloads(each, wide=wide) for each in others]
         text = "; ".join(alone) if wide else name_some(alone)
         yield Paragraph(f"Left alone in any case: {text}.", "dim")
 
