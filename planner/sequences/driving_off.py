@@ -95,6 +95,7 @@ def _bounded(first: Decision, last: Decision) -> Decision:
         known = None if differ else before.get(level.name)
         objectives.append(level if known is None else replace(level, bound=known.bound))
         differ |= known is None or level.value != known.value
+    status = "feasible" if last.status == "optimal" else last.status
     return replace(
-        last, status="feasible", objectives=tuple(objectives), notes=notes, on_paper_only=False
+        last, status=status, objectives=tuple(objectives), notes=notes, on_paper_only=False
     )
