@@ -139,8 +139,8 @@ class _Refused:
         derivation = derive(subject, best)
         preemption = preempt(subject.scheduler, self.evaluation)
         displacement = displacement_by(subject, preemption)
-        case = Case(subject, self.rules, self.options.costs, self.beside[:MOST_BESIDE])
-        brief = self.options.brief
+        brief, beside = self.options.brief, self.beside[:MOST_BESIDE]
+        case = Case(subject, self.rules, self.options.costs, beside, rollouts=not brief)
         repairs = () if brief and room.steps is not None else repairs_for(case)
         landing = {} if brief or self.known else landing_nodes(subject, room.steps or ())
         rearrangement = None if self.known else rearranged(subject, room, landing, brief=brief)

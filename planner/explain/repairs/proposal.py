@@ -59,6 +59,8 @@ class Case:
     costs: Mapping[RepairKind, int] = field(default_factory=lambda: COSTS)
     beside: tuple[int, ...] = ()
     """Pods of the same workload that wait with it and should run as well."""
+    rollouts: bool = True
+    """Whether the rollouts that changes bring with them are tried, too."""
 
     def refused_only_by(self, rule: Rule) -> BoolArray:
         """The nodes that this rule refuses and no other."""

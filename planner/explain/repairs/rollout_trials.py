@@ -29,7 +29,7 @@ STOPS = 20
 
 def with_rollout(case: Case, proposal: Proposal) -> Proposal:
     """The change, with what its rollout comes to if that does not end by itself."""
-    if proposal.all_at_once:
+    if proposal.all_at_once or not case.rollouts:
         return proposal
     workload, edits = _changed(case, proposal)
     found = case.subject.cluster.owners.controllers.get(workload)
