@@ -72,7 +72,8 @@ class Plans(ABC):
         `movable` matches and `immovable` doesn't, and none of the pods and workloads that `spared`
         names in the namespace. Pods that would not come back as they are stay, too; `allow_jobs`
         and `allow_owners` (kinds, such as `StrimziPodSet`) widen that. `relax` breaks the least,
-        `preempt` lets lower priorities give way. Without `hops` no pod runs on a temporary node.
+        `preempt` lets lower priorities give way, but none that is `spared`. Without `hops` no pod
+        runs on a temporary node.
         `progress` is told how far the search is.
         """
         from planner.api.plan import Plan
@@ -98,11 +99,9 @@ class Plans(ABC):
         one_of("prefer", prefer, PREFERENCES)
         one_of("move_cost", move_cost, MOVE_COSTS)
         chosen = self._selection("solve", targets, namespace, all_namespaces, selector)
-        staying = chosen.others
-        words = tuple(spared)
+        words, named = tuple(spared), frozenset[int]()
         if words:
-            named = self._selection("solve", words, namespace, all_namespaces, None)
-            staying |= frozenset(named.pods)
+            named = frozenset(self._selection("solve", words, namespace, all_namespaces, None).pods)
         options = SolveOptions(
             rebalance=rebalance,
             relax=relax,
@@ -118,7 +117,8 @@ class Plans(ABC):
             ),
             movable=label_selector("movable", movable),
             immovable=label_selector("immovable", immovable),
-            spared=staying,
+            spared=chosen.others | named,
+            unyielding=named,
             max_unavailable=max_unavailable,
             surge=surge,
             hops=hops,

@@ -33,6 +33,7 @@ from planner.evictions.suggestion import EvictOptions, Suggestion
 from planner.replay import Step, total
 from planner.replay.trial import Manner, Trial, WavePlan
 from planner.scheduler.profile import Profile
+from planner.scheduler.promised import with_promised
 from planner.sequences.hops import other_orders
 from planner.sequences.outcome import PlanOutcome
 from planner.sequences.plan import plan_outcome
@@ -92,7 +93,7 @@ class _Suggesting:
         self._options = options
         self._profile = profile
         self._report = report
-        self._start = settled(with_condition_taints(cluster), profile)
+        self._start = settled(with_promised(with_condition_taints(cluster), profile), profile)
         self._budgets = allowances(self._start, options.max_unavailable)
         self._protected = protected(self._start, options.protection)
 

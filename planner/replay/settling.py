@@ -41,8 +41,8 @@ class Settling:
         self.state = state
         self.random = random.Random(seed) if seed else None
         self.landings: list[Landing] = []
-        self.preempted: list[int] = []
-        """Driven off by others after the first wave began."""
+        self.driven: list[tuple[int, int]] = []
+        """(preemptor, victim) after the first wave began."""
         self.wave = -1
         self._making = making
         self._choices: Choices = {} if choices is None else choices
@@ -117,18 +117,18 @@ class Settling:
         if found is None or found.nominated is None:
             return False
         for victim in found.victims:
-            self._drive_off(victim)
+            self._drive_off(victim, pod)
         self.state.place(pod, found.nominated)
         self.landings.append(Landing(self.wave, pod, found.nominated))
         return True
 
-    def _drive_off(self, victim: int) -> None:
+    def _drive_off(self, victim: int, preemptor: int) -> None:
         if self.state.cluster.terminating[victim]:
             self.state.forget(victim)
             return
         self.state.evict(victim, None)
         if self.wave >= 0:
-            self.preempted.append(victim)
+            self.driven.append((preemptor, victim))
         if self._making.again(victim):
             self.made_anew(victim)
 

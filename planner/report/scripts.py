@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from planner.report.shell_script import (
     Promise,
@@ -32,8 +33,8 @@ def eviction_script(document: EvictionPlan) -> str:
         sure = f"the whole plan {sure}"
     comments = [
         f"{head}: {_summary(waves)}, over the limit {excess[0]} -> {excess[1]}, "
-        f"{sure} ({document.checked_seeds} seeds)",
-        f"input: {document.nodes} nodes, {document.pods} pods",
+        f"{sure} ({count_of(document.checked_seeds, 'seed')})",
+        _input(document.nodes, document.pods),
     ]
     return shell_script(comments, waves, promises, _context(document))
 
@@ -44,7 +45,7 @@ def plan_script(document: Plan) -> str:
     comments = [
         f"planner solve: {_summary(waves)}, over the limit {document.excess_before} -> "
         f"{document.excess_after} if pods land as planned",
-        f"input: {document.statistics.nodes} nodes, {document.statistics.pods} pods",
+        _input(document.statistics.nodes, document.statistics.pods),
         "kube-scheduler chooses the nodes; planner evict looks whether it chooses well",
     ]
     promises = tuple(_promises(document.workloads))
@@ -71,6 +72,10 @@ def eviction_objects(document: EvictionPlan) -> str:
 def _summary(waves: Sequence[ScriptWave]) -> str:
     evictions = sum(len(wave.evictions) for wave in waves)
     return f"{count_of(evictions, 'eviction')} in {count_of(len(waves), 'wave')}"
+
+
+def _input(nodes: int, pods: int) -> str:
+    return f"input: {count_of(nodes, 'node')}, {count_of(pods, 'pod')}"
 
 
 def drain_script(document: DrainPlan) -> str:
@@ -114,10 +119,17 @@ def _script_waves(
 
 
 def _plan_waves(document: Plan) -> Iterator[ScriptWave]:
+    """Waves that only place pods belong to the evictions that they waited for."""
+    found: list[ScriptWave] = []
     for wave in document.waves:
         moves = [step for step in wave.steps if step.action in ("evict", "move") and step.pod]
         if moves:
-            yield ScriptWave(tuple(map(_planned, moves)), ready=_ready(wave.ready))
+            found.append(ScriptWave(tuple(map(_planned, moves)), ready=_ready(wave.ready)))
+        elif found:
+            later = {(namespace, controller) for namespace, controller, _ in _ready(wave.ready)}
+            kept = tuple(each for each in found[-1].ready if each[:2] not in later)
+            found[-1] = replace(found[-1], ready=(*kept, *_ready(wave.ready)))
+    return iter(found)
 
 
 def _planned(step: Step) -> ScriptEviction:

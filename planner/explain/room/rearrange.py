@@ -67,7 +67,9 @@ class Room:
     limit: str = ""
     """Why it is not known whether evictions help."""
     ending: tuple[int, ...] = ()
-    """Terminating pods that have to end first; then nobody has to be evicted."""
+    """Terminating pods that have to end first."""
+    evictions_then: int = 0
+    """What it takes when they have ended."""
 
     @property
     def evictions(self) -> int:
@@ -84,22 +86,40 @@ class Room:
 
 def make_room(subject: Subject, rules: Sequence[Rule], limits: Limits) -> Room:
     """For one pod; other waiting pods stay out of it."""
-    return _or_wait(subject, (subject.pod,), lambda: _evicting(subject, rules, limits))
+    return _or_wait(
+        subject,
+        (subject.pod,),
+        lambda: _evicting(subject, rules, limits),
+        lambda later: make_room(later, rules_of(later), limits),
+    )
 
 
-def _or_wait(subject: Subject, pods: Sequence[int], evicting: Callable[[], Room]) -> Room:
+def _or_wait(
+    subject: Subject,
+    pods: Sequence[int],
+    evicting: Callable[[], Room],
+    again: Callable[[Subject], Room],
+) -> Room:
     """Nobody is evicted for pods that only have to wait until others have ended.
 
-    Pods on nodes that don't answer may stay for long: evictions that help come before these.
+    Pods on nodes that don't answer may stay for long: evictions that help come before these. Where
+    neither is enough, `again` asks once more about the cluster without the pods that end soon.
     """
-    soon = ending_first(subject, pods, leaving_soon(subject))
+    leave_soon = leaving_soon(subject)
+    soon = ending_first(subject, pods, leave_soon)
     if soon:
         return Room(ending=soon)
     found = evicting()
     if found.steps is not None:
         return found
     ending = ending_first(subject, pods, leaving(subject))
-    return Room(ending=ending) if ending else found
+    if ending or not leave_soon:
+        return Room(ending=ending) if ending else found
+    cluster = subject.state.snapshot().without(leave_soon)
+    later = again(subject_of(cluster, subject.profile, subject.pod))
+    if later.steps is None:
+        return later
+    return Room(ending=tuple(leave_soon), evictions_then=later.evictions)
 
 
 def _evicting(subject: Subject, rules: Sequence[Rule], limits: Limits) -> Room:
@@ -164,6 +184,7 @@ def room_for(subject: Subject, pods: Sequence[int], limits: Limits) -> Room:
         subject,
         pods,
         lambda: _searched(subject, pods, limits) or _by_solver(subject, pods, limits, Room()),
+        lambda later: room_for(later, pods, limits),
     )
 
 
