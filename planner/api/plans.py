@@ -243,6 +243,7 @@ class Plans(ABC):
         delete_emptydir_data: bool = False,
         allow_owners: Iterable[str] = (),
         max_unavailable: int | None = None,
+        helps: bool | None = None,
         seeds: int | None = None,
         time_limit: float = 60.0,
         scheduler: Configuration = None,
@@ -254,7 +255,8 @@ class Plans(ABC):
         Nodes are given by name, by their labels (`selector`), by zone, or all of them. As with
         `kubectl drain`, pods of DaemonSets and static pods stay; `pod_selector` chooses those that
         have to leave, `force` evicts pods that no controller makes anew, and
-        `delete_emptydir_data` those with emptyDir volumes.
+        `delete_emptydir_data` those with emptyDir volumes. `helps` tries changes on copies where it
+        is not possible; without it that is done in clusters of up to 20,000 pods.
         """
         from planner.api.drain_plan import DrainPlan, nodes_of, selected_pods, words_of
         from planner.api.profiles import default_scheduler
@@ -281,7 +283,7 @@ class Plans(ABC):
         found = find_drain(self.snapshot, options, profile, progress)
         chosen = None if pod_selector is None else str(pod_selector)
         words = words_of(nodes, None if selector is None else str(selector), zone, all_nodes)
-        return DrainPlan.of(drain_plan(found, chosen), self._origin("drain", words))
+        return DrainPlan.of(drain_plan(found, chosen, helps=helps), self._origin("drain", words))
 
     @abstractmethod
     def _on(self, snapshot: Snapshot) -> Plans:

@@ -62,6 +62,14 @@ EmptyDir = Annotated[
         "--delete-emptydir-data", help="Evict pods with emptyDir volumes, too; their data is lost."
     ),
 ]
+Helps = Annotated[
+    bool | None,
+    typer.Option(
+        "--helps/--no-helps",
+        help="Where it is impossible, try changes on copies; by default up to 20,000 pods.",
+        show_default=False,
+    ),
+]
 TimeLimit = Annotated[
     float,
     typer.Option("--time-limit", metavar="SECONDS", help="When to stop looking for a way."),
@@ -83,6 +91,7 @@ def drain(  # noqa: PLR0913, PLR0917 - the options of the command
     delete_emptydir_data: EmptyDir = False,
     allow_owners: AllowOwners = None,
     max_unavailable: MaxUnavailable = None,
+    helps: Helps = None,
     seeds: Seeds = None,
     wave: WaveNumber = None,
     time_limit: TimeLimit = 60.0,
@@ -117,6 +126,7 @@ def drain(  # noqa: PLR0913, PLR0917 - the options of the command
             delete_emptydir_data=delete_emptydir_data,
             allow_owners=allow_owners or (),
             max_unavailable=max_unavailable,
+            helps=helps,
             seeds=seeds,
             time_limit=time_limit,
             scheduler=scheduler_config,

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+import numpy as np
+
 from planner.cluster import GONE, Cluster
 from planner.cluster.owners import WorkloadRef
 from planner.disruption.admission import Admission
@@ -135,12 +137,15 @@ class Replacements:
     @cached_property
     def _pods_of(self) -> Mapping[WorkloadRef, Sequence[int]]:
         """The pods of each controller that count for it: who is leaving does not."""
-        found: dict[WorkloadRef, list[int]] = defaultdict(list)
-        gone = (self._cluster.node_of == GONE).tolist()
-        for index, pod in enumerate(self._cluster.pods):
-            if pod.owner is not None and not pod.terminating and not gone[index]:
-                found[WorkloadRef(pod.namespace, pod.owner.kind, pod.owner.name)].append(index)
-        return found
+        cluster = self._cluster
+        found: dict[tuple[str, str, str], list[int]] = {}
+        for index in np.flatnonzero((cluster.node_of != GONE) & ~cluster.terminating).tolist():
+            pod = cluster.pods[index]
+            owner = pod.owner
+            if owner is not None:
+                found.setdefault((pod.namespace, owner.kind, owner.name), []).append(index)
+        refs = {WorkloadRef(*names): pods for names, pods in found.items()}
+        return defaultdict(list, refs)
 
     # ReplicaSets
 

@@ -31,10 +31,12 @@ class ReadyAfter:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._members: dict[tuple[str, str], list[int]] = {}
+        waits = (cluster.node_of == PENDING).tolist()
         for index, pod in enumerate(cluster.pods):
-            waits = int(cluster.node_of[index]) == PENDING
-            if pod.owner is not None and not pod.terminating and (pod.ready or waits):
-                self._members.setdefault(self._key(index), []).append(index)
+            owner = pod.owner
+            if owner is not None and (pod.ready or waits[index]) and not pod.terminating:
+                key = (pod.namespace, f"{owner.kind}/{owner.name}")
+                self._members.setdefault(key, []).append(index)
 
     def _key(self, pod: int) -> tuple[str, str]:
         return self._cluster.pods[pod].namespace, controller_of(self._cluster, pod) or ""

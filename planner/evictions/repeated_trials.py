@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from planner.cluster import PENDING
+from planner.cluster import PENDING, Cluster
 from planner.cluster.topology import IntArray
 from planner.disruption.budgets import Allowances
 from planner.evictions.goals import Aim
@@ -22,6 +22,10 @@ from planner.solver.progress import Progress, Report, silent
 USUAL_SEEDS = 20
 FEW = 3
 """So many trials say whether something is worth trying in all manners."""
+TRIAL_WORK = 30_000_000
+"""Evictions times nodes that are simulated without being asked to: some ten seconds."""
+BESIDE_NODES = 600
+"""What a landing costs beside looking at nodes, in nodes."""
 EXAMPLES = 6
 """So many failures are enough to learn from before anything else is tried."""
 
@@ -82,6 +86,21 @@ def manners(seeds: int) -> tuple[Manner, ...]:
         for seed in range(seeds)
         for terminating in (False, True)
     )
+
+
+def tried_seeds(
+    asked: int | None, cluster: Cluster, waves: Iterable[WavePlan], waiting: int | None = None
+) -> int:
+    """What was asked for, or as many of the usual seeds as the work allows.
+
+    `waiting` pods are tried beside those that the waves evict, if it is not all that wait.
+    """
+    if asked is not None:
+        return asked
+    beside = len(cluster.pending) if waiting is None else waiting
+    landings = sum(len(wave.evictions) for wave in waves) + beside
+    work = max(1, landings) * (len(cluster.nodes) + BESIDE_NODES)
+    return max(1, min(USUAL_SEEDS, TRIAL_WORK // work))
 
 
 class RepeatedTrials:

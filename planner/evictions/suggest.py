@@ -20,13 +20,13 @@ import numpy as np
 from planner.cluster import PENDING, Cluster
 from planner.descheduler.strategies.limits import NO_LIMITS
 from planner.disruption.budget_status import recounted
-from planner.disruption.budgets import allowances
+from planner.disruption.budgets import Allowances, allowances
 from planner.disruption.node_lifecycle import with_condition_taints
-from planner.evictions.emptying import EmptyingTrials, waves_within
+from planner.evictions.emptying import Emptying, EmptyingTrials, waves_within
 from planner.evictions.even_load import even_out
 from planner.evictions.goals import Aim, Emptied, aim_of, nodes_to_empty
 from planner.evictions.protection import protected
-from planner.evictions.repeated_trials import USUAL_SEEDS, RepeatedTrials, Target, TriedWaves
+from planner.evictions.repeated_trials import RepeatedTrials, Target, TriedWaves, tried_seeds
 from planner.evictions.replanning import Replanning
 from planner.evictions.robust_waves import RobustWaves, departures
 from planner.evictions.suggestion import EvictOptions, Suggestion
@@ -40,10 +40,6 @@ from planner.sequences.plan import plan_outcome
 from planner.solver.problem.options import SolveOptions
 from planner.solver.progress import Report, silent
 
-TRIAL_WORK = 30_000_000
-"""Evictions times nodes that are simulated without being asked to: some ten seconds."""
-BESIDE_NODES = 600
-"""What a landing costs beside looking at nodes, in nodes."""
 LIMIT_ROUNDS = 20
 """How often a plan is made anew because it takes too many pods from one node or namespace."""
 
@@ -55,13 +51,15 @@ def find_evictions(
     return _Suggesting(cluster, options, profile, progress or silent).run()
 
 
-def settled(cluster: Cluster, profile: Profile) -> Cluster:
+def settled(cluster: Cluster, profile: Profile, budgets: Allowances | None = None) -> Cluster:
     """The cluster after kube-scheduler has placed what it can; who found a node is ready.
 
     Who had to give way to a higher priority waits.
     """
-    budgets = allowances(cluster)
-    run = Trial(cluster, profile, budgets, ()).run((), Manner(seed=0))
+    if not len(cluster.pending):
+        return cluster
+    trial = Trial(cluster, profile, budgets or allowances(cluster), ())
+    run = trial.run((), Manner(seed=0))
     moved = np.flatnonzero(run.node_of != cluster.node_of).tolist()
     if not moved:
         return cluster
@@ -72,15 +70,6 @@ def settled(cluster: Cluster, profile: Profile) -> Cluster:
     }
     now = cluster.with_pods(started).with_placement({p: int(run.node_of[p]) for p in moved})
     return replace(now, budgets=recounted(now, moved))
-
-
-def tried_seeds(asked: int | None, cluster: Cluster, waves: Sequence[WavePlan]) -> int:
-    """What was asked for, or as many of the usual seeds as the work allows."""
-    if asked is not None:
-        return asked
-    landings = sum(len(wave.evictions) for wave in waves) + len(cluster.pending)
-    work = max(1, landings) * (len(cluster.nodes) + BESIDE_NODES)
-    return max(1, min(USUAL_SEEDS, TRIAL_WORK // work))
 
 
 class _Suggesting:
@@ -165,9 +154,9 @@ class _Suggesting:
         if not pods:
             return None
         waves = waves_within(pods, self._budgets)
-        seeds = tried_seeds(options.seeds, aim.real, waves)
-        args = (aim, self._profile, self._budgets, pods, seeds, self._report)
-        tried = EmptyingTrials(*args).tried(waves, patience=1)
+        emptying = Emptying(aim, self._profile, self._budgets, tuple(pods))
+        trials = EmptyingTrials(emptying, pods, waves, options.seeds, self._report)
+        tried = trials.tried(waves, patience=1)
         return tried if tried.converges else None
 
     def _replanned(self, trials: RepeatedTrials) -> tuple[int, int]:

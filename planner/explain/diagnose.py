@@ -55,6 +55,8 @@ class ExplainOptions:
     costs: Mapping[RepairKind, int] = field(default_factory=lambda: COSTS)
     brief: bool = False
     """Only what a row of a table shows: no repairs beside evictions, no trial of ties."""
+    repairs: bool = True
+    """Whether changes are tried; without them only the reasons are told."""
 
 
 def explain(
@@ -141,7 +143,8 @@ class _Refused:
         displacement = displacement_by(subject, preemption)
         brief, beside = self.options.brief, self.beside[:MOST_BESIDE]
         case = Case(subject, self.rules, self.options.costs, beside, rollouts=not brief)
-        repairs = () if brief and room.steps is not None else repairs_for(case)
+        untold = (brief and room.steps is not None) or not self.options.repairs
+        repairs = () if untold else repairs_for(case)
         landing = {} if brief or self.known else landing_nodes(subject, room.steps or ())
         rearrangement = None if self.known else rearranged(subject, room, landing, brief=brief)
         if rearrangement is not None:
@@ -175,7 +178,9 @@ class _Refused:
             event=event_message(self.evaluation, preemption),
             proof=self._proof(conflicts, room, best),
             short=short_cause(derivation) if derivation.steps else "refused",
-            not_listed=not_listed(case, impossible=room.counting is not None),
+            not_listed=()
+            if not self.options.repairs
+            else not_listed(case, impossible=room.counting is not None),
             remedy=_remedy(room, repairs),
         )
 

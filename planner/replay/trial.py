@@ -72,16 +72,25 @@ class TrialRun:
 
 
 class Trial:
-    """Trials over one cluster; `pods` are those that waves may evict."""
+    """Trials over one cluster; `pods` are those that waves may evict.
+
+    `hopeless` pods wait, and no eviction of these can change that: nobody tries to place them.
+    """
 
     def __init__(
-        self, cluster: Cluster, profile: Profile, allowances: Allowances, pods: Sequence[int]
+        self,
+        cluster: Cluster,
+        profile: Profile,
+        allowances: Allowances,
+        pods: Sequence[int],
+        hopeless: frozenset[int] = frozenset(),
     ) -> None:
         self._size = len(cluster.pods)
         self._old = {pod: self._size + i for i, pod in enumerate(pods)}
         self._state = TrialState(with_old_pods(cluster, list(pods)), profile)
         self._allowances = allowances
         self._making = PodMaking(cluster)
+        self._hopeless = hopeless
 
     @property
     def node_of(self) -> IntArray:
@@ -97,7 +106,9 @@ class Trial:
         choices: Choices | None = None,
     ) -> TrialRun:
         """Carry the waves out; `unlimited` minds no budget. `choices` takes up what was tied."""
-        running = _Running(self._state, manner, {} if choices is None else choices, self._making)
+        running = _Running(
+            self._state, manner, {} if choices is None else choices, self._making, self._hopeless
+        )
         running.settle()
         budgets = Budgets(self._state.cluster, self._allowances)
         after: list[IntArray] = []
@@ -174,10 +185,16 @@ class _Running(Settling):
     """One trial under way."""
 
     def __init__(
-        self, state: TrialState, manner: Manner, choices: Choices, making: PodMaking
+        self,
+        state: TrialState,
+        manner: Manner,
+        choices: Choices,
+        making: PodMaking,
+        hopeless: frozenset[int],
     ) -> None:
         state.restore()
         super().__init__(state, making, manner.seed, choices)
+        self.waiting = [pod for pod in self.waiting if pod not in hopeless]
         self._leaving: list[int] = []
         self._late: list[int] = []
 

@@ -55,11 +55,12 @@ def headline(document: DrainPlan) -> str:
     if document.part is not None:
         return f"Drain {nodes}, wave {document.part} alone: {evictions}."
     waves = count_of(sum(len(each.waves) for each in document.rounds), "wave")
-    found = "every pod finds a place" if document.converges else "if ties fall well"
     lost = sum(each.lost for each in document.evictions)
+    every = "every other pod" if lost else "every pod"
+    found = f"{every} finds a place" if document.converges else "if ties fall well"
     if lost:
-        gone = count_of(lost, "pod does", "pods do")
-        found += f", but {gone} not come back"
+        gone = f"{count_of(lost, 'pod does', 'pods do')} not come back"
+        found = gone if lost == len(document.evictions) else f"{gone}, {found}"
     fewest = " Fewest possible." if len(document.evictions) == document.bounds.evictions else ""
     return f"Drain {nodes}: {evictions} in {waves}, {found}.{fewest}"
 
