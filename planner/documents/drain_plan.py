@@ -30,9 +30,16 @@ FEW_PODS = 20_000
 
 
 def drain_plan(
-    found: Drain, pod_selector: str | None = None, *, helps: bool | None = None
+    found: Drain,
+    pod_selector: str | None = None,
+    *,
+    helps: bool | None = None,
+    kubectl: bool = True,
 ) -> DrainPlan:
-    """The drain as it is shown and written; `helps` says whether changes are tried on copies."""
+    """The drain as it is shown and written; `helps` says whether changes are tried on copies.
+
+    What `kubectl` would do stands beside it, unless nobody asks.
+    """
     why = obstacles(found)
     tried = found.tried
     tries = len(found.given.pods) <= FEW_PODS if helps is None else helps
@@ -49,7 +56,7 @@ def drain_plan(
         proof=tuple(_proof(found, why)),
         stays=left_alone(found.start, found.leaving.stays),
         budgets=tuple(_budgets(found)),
-        kubectl=_kubectl(found),
+        kubectl=_kubectl(found) if kubectl else None,
         converges=tried.converges,
         checked_seeds=found.seeds,
         convergence=Convergence(

@@ -128,7 +128,7 @@ class _Draining:
         if self._start is not now:
             budgets = allowances(self._start, options.max_unavailable)
         self._leaving = leaving_pods(self._start, options, budgets)
-        self._aim = aim_of(_without(self._start, self._leaving.lost), (), options.nodes)
+        self._aim = aim_of(without_pods(self._start, self._leaving.lost), (), options.nodes)
         lost = bool(self._leaving.lost)
         self._budgets = allowances(self._aim.real, options.max_unavailable) if lost else budgets
         pods = tuple(sorted((*self._leaving.going, *self._leaving.kept)))
@@ -253,7 +253,7 @@ class _Draining:
         )
 
 
-def _without(cluster: Cluster, pods: Sequence[int]) -> Cluster:
+def without_pods(cluster: Cluster, pods: Sequence[int]) -> Cluster:
     """The cluster when these pods are gone for good, with budgets as they are counted then."""
     if not pods:
         return cluster
