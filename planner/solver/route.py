@@ -113,7 +113,7 @@ def solve_large(problem: Problem, *, report: Report = silent) -> Solution:
         return found
     if all(level.proven for level in found.levels if level.kind in ("placed", "excess")):
         return _refined(problem, found, report)
-    if not whole_model_fits(problem):
+    if only_room_decides(problem) or not whole_model_fits(problem):
         return _refined(problem, _unsacrificed(problem, found), report)
     better = solve_in_full(_timed(problem, found), start=found.counts, report=report)
     return _after(better, found) if better.status in ("optimal", "feasible") else found
@@ -152,7 +152,7 @@ def _translated(problem: Problem, plain: Solution) -> Solution:
     usual = not (options.preempt or options.relax)
     if usual:
         levels = [level for level in plain.levels if level.kind == "placed"]
-    if not everything:
+    if not all(level.proven for level in levels):
         levels = _capped(problem, levels)
     counts = dict(sorted((Counter(plain.counts) + Counter(_standing(problem))).items()))
     if options.relax:

@@ -17,10 +17,11 @@ from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
 from planner.solver.large.incumbent import Incumbent
-from planner.solver.large.integer_program import FREE, Matrix, Stop, minimise, minimise_by_size
+from planner.solver.large.integer_program import Stop, minimise, minimise_by_size
 from planner.solver.large.relaxation import Relaxation
 from planner.solver.large.state import State
 from planner.solver.large.window import Window, taking_part
+from planner.solver.model.program import FREE, Matrix
 
 ANY = 1 << 30
 """A target that every state meets: the first one is enough."""

@@ -20,7 +20,7 @@ from planner.interrupts import interruptible
 from planner.solver import tuning
 from planner.solver.large.construct import Score, construct, excess_of, score
 from planner.solver.large.incumbent import Clock, Incumbent
-from planner.solver.large.shortage import Solve
+from planner.solver.large.shortage import Solve, only_room
 from planner.solver.large.state import State, start
 from planner.solver.problem.moves import departed, move_bounds, total_bound
 from planner.solver.problem.notes import notes_on
@@ -36,12 +36,13 @@ def solve_at_scale(problem: Problem, *, decide_rest: Solve, report: Report = sil
     """
     begin = time.monotonic()
     fresh = start(problem)
-    state = construct(fresh)
+    state = construct(fresh, patient=not only_room(fresh))
     found = score(state)
     none = tuple(0 for _ in found.unplaced)
     least = Score(0, none, 0, sum(task.bound for task in fresh.tasks.values()))
     pods = sum(map(len, problem.movable.values()))
-    clock = Clock(problem.options.time_limit * tuning.COUNTED_SHARE, tuning.POD_SECONDS * pods)
+    limit = problem.options.time_limit
+    clock = Clock(limit * tuning.COUNTED_SHARE, tuning.POD_SECONDS * pods, begin + limit)
     best = Incumbent(state, found, least, clock, _Teller(report, begin))
     again = partial(solve_at_scale, decide_rest=decide_rest)
     interrupted = best.open and not _closed(problem, fresh, best, again)
@@ -152,11 +153,15 @@ def _levels(
 ) -> tuple[Level, ...]:
     groups = problem.cluster.groups
     levels: list[Level] = []
+    hopeless = dict.fromkeys(problem.priorities, 0)
+    if not others:
+        hopeless = dict(zip(problem.priorities, best.certain.unplaced, strict=True))
     for priority in problem.priorities:
         chosen = [g for g in problem.waiting if groups[g].priority == priority]
         wanted = sum(len(problem.waiting[g]) for g in chosen)
         missing = sum(unplaced.get(g, 0) for g in chosen)
-        levels.append(Level(f"placed {priority}", "placed", wanted - missing, wanted))
+        most = wanted - hopeless[priority]
+        levels.append(Level(f"placed {priority}", "placed", wanted - missing, most))
     if not problem.options.rebalance:
         return tuple(levels)
     remaining = rest.level("excess")
