@@ -17,6 +17,7 @@ from planner.version import __version__
 
 if TYPE_CHECKING:
     from planner.api.answers import Answer
+    from planner.api.check import Check, check
     from planner.api.cluster import Cluster
     from planner.api.diagnosis import Diagnosis
     from planner.api.eviction_plan import EvictionPlan
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 else:
     _PLACES = {
         "Answer": "api.answers",
+        "Check": "api.check",
         "Cluster": "api.cluster",
         "Diagnosis": "api.diagnosis",
         "EvictionPlan": "api.eviction_plan",
@@ -43,6 +45,7 @@ else:
         "Simulation": "api.simulation",
         "Source": "api.load",
         "UsageError": "errors",
+        "check": "api.check",
         "load": "api.load",
         "load_fleet": "api.load",
     }
@@ -60,6 +63,7 @@ else:
 
 __all__ = [
     "Answer",
+    "Check",
     "Cluster",
     "Diagnosis",
     "EvictionPlan",
@@ -74,6 +78,7 @@ __all__ = [
     "Source",
     "UsageError",
     "__version__",
+    "check",
     "load",
     "load_fleet",
 ]

@@ -7,7 +7,9 @@ from types import MappingProxyType
 from typing import Any
 
 from planner_models.base import Document
+from planner_models.check import Check
 from planner_models.diagnosis import Diagnosis
+from planner_models.drain import DrainPlan
 from planner_models.evictions import EvictionPlan
 from planner_models.fleet_decision import FleetDecision, FleetDecisionList
 from planner_models.inspection import Inspection
@@ -23,6 +25,8 @@ DOCUMENTS: Mapping[str, type[Document]] = MappingProxyType(
             Plan,
             Diagnosis,
             EvictionPlan,
+            Check,
+            DrainPlan,
             FleetDecision,
             FleetDecisionList,
         )

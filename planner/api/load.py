@@ -40,7 +40,7 @@ def load(
     from planner.api.cluster import Cluster
     from planner.cluster import build_cluster
 
-    options = _options(skip_invalid, max_input)
+    options = read_options(max_input, skip_invalid=skip_invalid)
     read = _read(source, example, options, keep_objects=keep_objects)
     return Cluster(build_cluster(read.inventory), read.inventory, read.paths, read.objects, example)
 
@@ -55,11 +55,12 @@ def load_fleet(
     """Member clusters, placements and bindings, from the same kinds of sources."""
     from planner.api.fleet import Fleet
 
-    read = _read(source, example, _options(skip_invalid, max_input))
+    read = _read(source, example, read_options(max_input, skip_invalid=skip_invalid))
     return Fleet(read.inventory, read.paths, example)
 
 
-def _options(skip_invalid: bool, max_input: int | str | None) -> ReadOptions:
+def read_options(max_input: int | str | None, *, skip_invalid: bool) -> ReadOptions:
+    """How to read what a user gives."""
     from planner.sources.options import MAX_INPUT, ReadOptions
 
     return ReadOptions(MAX_INPUT if max_input is None else _size(max_input), skip_invalid)
@@ -115,6 +116,22 @@ def _read(
     inventory = load_documents(objects, options)
     kept = tuple(each for each in objects if isinstance(each, RawDocument))
     return _Read(inventory, named, kept if keep_objects else None)
+
+
+def paths_of(source: Source | Iterable[Source], example: str | None) -> list[str]:
+    """A packaged example, then files; only these have a place that can be read again."""
+    from planner.sources.example import example_file
+
+    given = list(_sources(source))
+    if not all(isinstance(each, str) for each in given):
+        raise UsageError("a cluster is read from files here", help="give paths")
+    named = [each for each in given if isinstance(each, str)]
+    return [*((example_file(example),) if example is not None else ()), *named]
+
+
+def documents_of(source: Source | Iterable[Source], options: ReadOptions) -> Iterator[Document]:
+    """Everything in paths and open files, as documents."""
+    return _documents(_sources(source), options)
 
 
 def _sources(source: Source | Iterable[Source]) -> Iterator[str | IO[Any]]:

@@ -16,6 +16,8 @@ from typing import Annotated
 import typer
 
 from planner import __version__
+from planner.cli.check import check
+from planner.cli.drain import drain
 from planner.cli.errors import report_bug, report_error, report_interrupt, report_usage
 from planner.cli.evict import evict
 from planner.cli.explain import explain
@@ -36,10 +38,12 @@ NO_PLUGINS = ("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 COMMANDS: dict[str, Callable[..., int | None]] = {
     "inspect": inspect,
+    "check": check,
     "explain": explain,
     "simulate": simulate,
     "solve": solve,
     "evict": evict,
+    "drain": drain,
     "fleet": fleet,
     "schema": schema,
 }

@@ -51,8 +51,8 @@ def inspect(  # noqa: PLR0913, PLR0917 - the options of the command
     """Show what was loaded: nodes, workloads, utilisation, spread.
 
     \b
-    kinds=nodes,pods,deploy,rs,sts,ds,jobs,rc,svc,pdb,pv,pvc,sc,pc,ns,limits
-    kinds=$kinds,csinodes,csidrivers,csistoragecapacities,volumeattachments
+    kinds=nodes,pods,deploy,rs,sts,ds,jobs,cronjobs,rc,svc,pdb,pv,pvc,sc,pc,ns
+    kinds=$kinds,limits,quota,hpa,csinodes,csidrivers,csistoragecapacities,volumeattachments
     kubectl get $kinds -A -o json > cluster.json
     planner inspect -f cluster.json -o wide
     planner inspect --example zone-outage --map

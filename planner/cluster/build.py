@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from planner.cluster.groups import PodGroup, group_pods, visible_keys
+from planner.cluster.groups import PodGroup, group_pods, other_selectors, visible_keys
 from planner.cluster.notices import NAME_LABEL, cluster_notices
 from planner.cluster.owners import Owners
 from planner.cluster.resources import resource_table
-from planner.cluster.snapshot import ELSEWHERE, PENDING, Cluster
+from planner.cluster.snapshot import ELSEWHERE, GONE, PENDING, Cluster
 from planner.cluster.storage import Storage
 from planner.cluster.topology import IntArray
 from planner.sources.inventory import Inventory
 from planner.sources.load import no_garbage_collection
 from planner_models.node import Node
 from planner_models.pod import Pod
-from planner_models.selectors import LabelSelector
-from planner_models.workload import Controller, Namespace, ReplicaSet, StatefulSet
+from planner_models.policy import PodDisruptionBudget
+from planner_models.volume import PersistentVolumeClaim
+from planner_models.workload import Controller, Namespace, Service
 
 
 def build_cluster(inventory: Inventory) -> Cluster:
@@ -30,8 +32,8 @@ def build_cluster(inventory: Inventory) -> Cluster:
 def _build(inventory: Inventory) -> Cluster:
     nodes = tuple(sorted(inventory.nodes, key=lambda node: node.name))
     pods = tuple(pod for pod in inventory.pods if not pod.finished)
-    specs = {id(pod.spec): pod.spec for pod in pods}.values()
-    groups, group_of = group_pods(pods, visible_keys(specs, _selectors(inventory)))
+    owners = Owners(_controllers(inventory))
+    groups, group_of = _grouped(pods, inventory.services, owners, inventory.budgets)
     node_of = _node_of(nodes, pods)
     for array in (node_of, group_of):
         array.flags.writeable = False
@@ -42,20 +44,74 @@ def _build(inventory: Inventory) -> Cluster:
         groups=groups,
         group_of=group_of,
         resources=resource_table(nodes, groups),
-        owners=Owners(_controllers(inventory)),
+        owners=owners,
         namespaces=_namespaces(inventory.namespaces, groups),
         terminating_namespaces=frozenset(
             n.name for n in inventory.namespaces if n.metadata.deletion_timestamp is not None
         ),
         services=inventory.services,
-        owner_selectors=tuple(_owner_selectors(inventory)),
         budgets=inventory.budgets,
+        cron_jobs=inventory.cron_jobs,
+        autoscalers=inventory.autoscalers,
+        quotas=inventory.quotas,
         storage=_storage(inventory),
         arrival=_arrival(inventory.nodes, nodes),
         finished_pods=tuple(pod for pod in inventory.pods if pod.finished),
-        priority_classes={each.name: each.value for each in inventory.priority_classes},
+        priority_classes={each.name: each for each in inventory.priority_classes},
         notices=(*inventory.notices, *cluster_notices(inventory, nodes, pods, node_of)),
     )
+
+
+def rebuilt(
+    cluster: Cluster,
+    *,
+    nodes: Iterable[Node] = (),
+    pods: Iterable[Pod] = (),
+    controllers: Iterable[Controller] = (),
+    claims: Iterable[PersistentVolumeClaim] = (),
+) -> Cluster:
+    """The snapshot with more nodes, pods and claims, or with other controllers of the same names.
+
+    Pods keep their index and their node, and new ones come behind them; nodes are sorted anew.
+    """
+    given = (*cluster.nodes, *nodes)
+    sorted_nodes = tuple(sorted(given, key=lambda node: node.name))
+    position = {id(node): i for i, node in enumerate(sorted_nodes)}
+    now = np.fromiter((position[id(node)] for node in given), np.int64, len(given))
+    more = tuple(pods)
+    places = np.append(now, (GONE, ELSEWHERE, PENDING))  # -3, -2 and -1 are found from the end
+    everything = (*cluster.pods, *more)
+    refs = {(type(c), c.key): c for c in (*cluster.owners.controllers.values(), *controllers)}
+    owners = Owners(refs.values())
+    groups, group_of = _grouped(everything, cluster.services, owners, cluster.budgets)
+    node_of = np.append(places[cluster.node_of], _node_of(sorted_nodes, more))
+    for array in (node_of, group_of):
+        array.flags.writeable = False
+    storage = cluster.storage
+    return replace(
+        cluster,
+        nodes=sorted_nodes,
+        pods=everything,
+        node_of=node_of,
+        groups=groups,
+        group_of=group_of,
+        resources=resource_table(sorted_nodes, groups),
+        owners=owners,
+        namespaces={**_namespaces((), groups), **cluster.namespaces},
+        storage=replace(storage, claims={**storage.claims, **{c.key: c for c in claims}}),
+        arrival=np.append(now[cluster.arrival], now[len(cluster.nodes) :]),
+        ghosts=frozenset(now[list(cluster.ghosts)].tolist()),
+    )
+
+
+def _grouped(
+    pods: Sequence[Pod],
+    services: Iterable[Service],
+    owners: Owners,
+    budgets: Iterable[PodDisruptionBudget],
+) -> tuple[tuple[PodGroup, ...], IntArray]:
+    specs = {id(pod.spec): pod.spec for pod in pods}.values()
+    return group_pods(pods, visible_keys(specs, other_selectors(services, owners, budgets)))
 
 
 def _namespaces(
@@ -90,26 +146,6 @@ def _controllers(inventory: Inventory) -> Iterable[Controller]:
     yield from inventory.daemon_sets
     yield from inventory.jobs
     yield from inventory.replication_controllers
-
-
-def _selectors(inventory: Inventory) -> Iterable[LabelSelector]:
-    """Selectors outside of pods that tell pods apart: services, owners and budgets."""
-    for service in inventory.services:
-        yield LabelSelector(match_labels=service.spec.selector)
-    for _, selector in _owner_selectors(inventory):
-        yield selector
-    for budget in inventory.budgets:
-        if budget.spec.selector is not None:
-            yield budget.spec.selector
-
-
-def _owner_selectors(inventory: Inventory) -> Iterable[tuple[str, LabelSelector]]:
-    owners: tuple[ReplicaSet | StatefulSet, ...] = inventory.replica_sets + inventory.stateful_sets
-    for owner in owners:
-        if owner.spec.selector is not None:
-            yield owner.namespace, owner.spec.selector
-    for controller in inventory.replication_controllers:
-        yield controller.namespace, LabelSelector(match_labels=controller.spec.selector)
 
 
 def _storage(inventory: Inventory) -> Storage:

@@ -33,6 +33,7 @@ def cluster_notices(
         *_foreign_schedulers(pods, node_of),
         *_resource_claims(pods),
         *_without_containers(pods, specs),
+        *_who_else_decides(inventory),
     )
 
 
@@ -154,3 +155,28 @@ def _without_containers(pods: Sequence[Pod], specs: Iterable[PodSpec]) -> Iterat
             ),
             objects=name_some(having),
         )
+
+
+def _who_else_decides(inventory: Inventory) -> Iterator[Notice]:
+    """Objects that change how many pods there are; commands that count with them drop these."""
+    for code, kind, objects, text in (
+        (
+            "quota",
+            "ResourceQuota",
+            inventory.quotas,
+            "the API server refuses pods beyond what it allows, which is not looked at here",
+        ),
+        (
+            "autoscaler",
+            "HorizontalPodAutoscaler",
+            inventory.autoscalers,
+            "the replicas of now are taken, whatever it may make of them",
+        ),
+        ("cronJob", "CronJob", inventory.cron_jobs, "pods that it will make are not counted"),
+    ):
+        if objects:
+            yield Notice(
+                code=code,
+                text=f"{counted(len(objects), kind)}: {text}",
+                objects=name_some(each.key for each in objects),
+            )

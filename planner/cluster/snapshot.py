@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,15 @@ from planner.cluster.storage import Storage
 from planner.cluster.topology import IntArray, Topology, topology_of
 from planner.words import count_of
 from planner_models.affinity import PodAffinityTerm
-from planner_models.node import Node
+from planner_models.meta import ObjectMeta
+from planner_models.node import Node, NodeSpec
 from planner_models.notice import Notice
 from planner_models.pod import Pod
 from planner_models.policy import PodDisruptionBudget
-from planner_models.selectors import LabelSelector
-from planner_models.workload import Service
+from planner_models.workload import CronJob, PriorityClass, Service
+
+if TYPE_CHECKING:
+    from planner_models.quota import HorizontalPodAutoscaler, ResourceQuota
 
 PENDING = -1
 ELSEWHERE = -2
@@ -54,16 +57,19 @@ class Cluster:
     terminating_namespaces: frozenset[str] = frozenset()
     """Namespaces that are being deleted: nothing can be created in them."""
     services: tuple[Service, ...] = ()
-    owner_selectors: tuple[tuple[str, LabelSelector], ...] = ()
-    """(namespace, selector) of ReplicaSets, StatefulSets and ReplicationControllers."""
     budgets: tuple[PodDisruptionBudget, ...] = ()
+    cron_jobs: tuple[CronJob, ...] = ()
+    autoscalers: tuple[HorizontalPodAutoscaler, ...] = ()
+    quotas: tuple[ResourceQuota, ...] = ()
     storage: Storage = field(default_factory=Storage)
     arrival: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
     """Node indexes in the order of the input."""
     finished_pods: tuple[Pod, ...] = ()
     """Succeeded and failed pods: nothing to the scheduler, but the descheduler may remove them."""
-    priority_classes: Mapping[str, int] = field(default_factory=dict)
-    """The value of each PriorityClass of the input, by name."""
+    priority_classes: Mapping[str, PriorityClass] = field(default_factory=dict)
+    """The PriorityClasses of the input, by name."""
+    ghosts: frozenset[int] = frozenset()
+    """Nodes that were removed; their indexes stay, so that other indexes keep their meaning."""
     notices: tuple[Notice, ...] = ()
 
     def __repr__(self) -> str:
@@ -78,7 +84,7 @@ class Cluster:
     @cached_property
     def node_index(self) -> Mapping[str, int]:
         """Node names to indexes."""
-        return {node.name: i for i, node in enumerate(self.nodes)}
+        return {node.name: i for i, node in enumerate(self.nodes) if i not in self.ghosts}
 
     @cached_property
     def pod_index(self) -> Mapping[str, int]:
@@ -178,6 +184,10 @@ class Cluster:
             pods[index] = pod
         return self._derived(pods=tuple(pods))
 
+    def with_owners(self, owners: Owners) -> Cluster:
+        """The same controllers as before, other numbers of replicas."""
+        return self._derived(owners=owners)
+
     def with_more(self, pods: Iterable[Pod], groups: IntArray) -> Cluster:
         """More pods of these groups, behind all others; none of them is there yet."""
         node_of = np.append(self.node_of, np.full(len(groups), GONE))
@@ -185,6 +195,50 @@ class Cluster:
         node_of.flags.writeable = group_of.flags.writeable = False
         changed = self._derived(pods=(*self.pods, *pods), node_of=node_of, group_of=group_of)
         changed.__dict__.pop("pod_index", None)
+        return changed
+
+    def with_nodes(self, records: Mapping[int, Node]) -> Cluster:
+        """Newer records of the same nodes: other labels, taints or conditions, the same room."""
+        nodes = list(self.nodes)
+        for index, node in records.items():
+            nodes[index] = node
+        return self._with_nodes(nodes=tuple(nodes))
+
+    def without_nodes(self, nodes: Iterable[int]) -> Cluster:
+        """The cluster without these nodes and the pods on them: whoever is there is gone.
+
+        The nodes stay as ghosts: no labels, no room, nothing that a rule could look at.
+        """
+        ghosts = self.ghosts.union(nodes)
+        records, allocatable = list(self.nodes), self.resources.allocatable.copy()
+        for index in ghosts:
+            records[index] = _ghost(records[index])
+        allocatable[list(ghosts)] = 0
+        node_of = np.where(np.isin(self.node_of, list(ghosts)), GONE, self.node_of)
+        node_of.flags.writeable = False
+        return self._with_nodes(
+            nodes=tuple(records),
+            node_of=node_of,
+            resources=replace(self.resources, allocatable=allocatable),
+            arrival=self.arrival[~np.isin(self.arrival, list(ghosts))],
+            ghosts=ghosts,
+        )
+
+    def with_nodes_of(self, other: Cluster) -> Cluster:
+        """The nodes as another snapshot of the same nodes and groups has them, ghosts and all."""
+        return self._with_nodes(
+            nodes=other.nodes,
+            resources=other.resources,
+            arrival=other.arrival,
+            ghosts=other.ghosts,
+        )
+
+    def _with_nodes(self, **changes: Any) -> Cluster:
+        """What is known of pods and groups alone is shared."""
+        changed = replace(self, **changes)
+        for name in ("pod_index", "group_index", "workloads", "terminating", "_by_group"):
+            if name in self.__dict__:
+                changed.__dict__[name] = self.__dict__[name]
         return changed
 
     def _derived(self, **changes: Any) -> Cluster:
@@ -198,3 +252,8 @@ class Cluster:
             if name in self.__dict__:
                 changed.__dict__[name] = self.__dict__[name]
         return changed
+
+
+def _ghost(node: Node) -> Node:
+    metadata = ObjectMeta().replace(name=node.name)
+    return Node().replace(metadata=metadata, spec=NodeSpec().replace(unschedulable=True))

@@ -18,9 +18,9 @@ DISRUPTION = "DisruptionTarget"
 
 
 def job_replacement(
-    job: Job, pods: Sequence[Pod]
+    job: Job, pods: Sequence[Pod], going: int | None = None
 ) -> tuple[Literal["equal", "none", "unknown"], str]:
-    """Whether the Job surely brings a pod back, even if all of its running pods are evicted."""
+    """Whether the Job brings a pod back if `going` of its running pods go; None: all of them."""
     name = f"job/{job.name}"
     if job.metadata.deletion_timestamp is not None:
         return "none", f"{name} is being deleted"
@@ -35,7 +35,7 @@ def job_replacement(
     if job.spec.backoff_limit_per_index is not None:
         return "unknown", f"{name} counts failures per index, and an eviction is one"
     failures = job.status.failed + sum(pod.restarts for pod in pods)
-    if failures + len(pods) > job.spec.backoff_limit:
+    if failures + (len(pods) if going is None else going) > job.spec.backoff_limit:
         limit = f"backoffLimit {job.spec.backoff_limit}, {failures} so far, {len(pods)} running"
         return "none", f"{name} counts it as a failure, and could fail ({limit})"
     return "equal", ""

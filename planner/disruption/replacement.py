@@ -65,14 +65,18 @@ def known_controller(owner: OwnerReference) -> bool:
 
 
 class Replacements:
-    """What would come after each pod of a snapshot, if that pod alone was evicted."""
+    """What would come after each pod of a snapshot, if it was evicted."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._controllers = cluster.owners.controllers
 
-    def of(self, pod: int) -> Replacement:
-        """What the pod's controller does once the pod is gone."""
+    def of(self, pod: int, *, before: int = 0, together: int | None = None) -> Replacement:
+        """What the pod's controller does once the pod is gone.
+
+        `before` pods of its controller are gone already, and no longer too many. `together` pods of
+        a Job go at about the same time; unless it is said, all of them may.
+        """
         found = self._cluster.pods[pod]
         if found.namespace in self._cluster.terminating_namespaces:
             return Replacement("none", f"its namespace {found.namespace} is being deleted")
@@ -85,14 +89,25 @@ class Replacements:
         controller = self._controllers.get(ref)
         match controller:
             case ReplicaSet() | ReplicationController():
-                return self._replicated(ref, controller, found)
+                return self._replicated(ref, controller, found, before)
             case StatefulSet():
                 return self._stateful(ref, controller, pod)
             case Job():
-                mine = [self._cluster.pods[each] for each in self._pods_of[ref]]
-                return Replacement(*job_replacement(controller, mine))
+                mine = [self._cluster.pods[each] for each in self._pods_of[ref][before:]]
+                return Replacement(*job_replacement(controller, mine, together))
             case _:
                 return self._without_controller(found)
+
+    def surplus(self, controller: WorkloadRef) -> int:
+        """How many pods the controller has beyond those that it wants."""
+        match self._controllers.get(controller):
+            case ReplicaSet() | ReplicationController() as found:
+                wanted = found.spec.replicas
+            case Job() as found:
+                wanted = found.wanted
+            case _:
+                return 0
+        return max(0, len(self._pods_of.get(controller, ())) - wanted)
 
     @cached_property
     def _pods_of(self) -> Mapping[WorkloadRef, Sequence[int]]:
@@ -107,7 +122,11 @@ class Replacements:
     # ReplicaSets
 
     def _replicated(
-        self, ref: WorkloadRef, controller: ReplicaSet | ReplicationController, pod: Pod
+        self,
+        ref: WorkloadRef,
+        controller: ReplicaSet | ReplicationController,
+        pod: Pod,
+        before: int,
     ) -> Replacement:
         if controller.metadata.deletion_timestamp is not None:
             return Replacement("none", f"{ref.short} is being deleted")
@@ -118,7 +137,7 @@ class Replacements:
                 return Replacement("other", rollout)
         if controller.status.refused:
             return Replacement("none", f"the API server refuses new pods of {ref.short}")
-        if len(self._pods_of[ref]) > controller.spec.replicas:
+        if len(self._pods_of[ref]) - before > controller.spec.replicas:
             return Replacement("none", f"{ref.short} has more pods than it wants")
         template = controller.spec.template
         hashed = template.metadata.labels.get(HASH_LABEL)

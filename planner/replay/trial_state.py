@@ -132,9 +132,13 @@ class TrialState:
         if old is not None:
             self._put(old, node)
 
+    def node(self, pod: int) -> int:
+        """Where the pod is now."""
+        return int(self._now[pod])
+
     def waits(self, pod: int) -> bool:
         """Whether the pod has no node now."""
-        return bool(self._now[pod] == PENDING)
+        return self.node(pod) == PENDING
 
     def forget(self, old: int) -> None:
         """A terminating twin is gone."""
@@ -158,6 +162,10 @@ class TrialState:
                 self._answers[question] = found
         return found
 
+    def message(self, pod: int) -> str:
+        """kube-scheduler's word on a pod that no node takes now."""
+        return self._evaluated(pod, int(self.cluster.group_of[pod])).message()
+
     def preemption(self, pod: int, random: Random | None) -> Preemption | None:
         """The node where pods of lower priority give way to this one, which no node takes now."""
         group = int(self.cluster.group_of[pod])
@@ -167,7 +175,7 @@ class TrialState:
         if question in self._hopeless:
             return None
         evaluation = self._evaluated(pod, group)
-        nodes = len(self.cluster.nodes)
+        nodes = len(self._state.all_nodes)
         found = preempt(
             self._scheduler, evaluation, 0 if random is None else random.randrange(nodes)
         )

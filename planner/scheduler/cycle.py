@@ -91,6 +91,8 @@ class Evaluation:
         failed = self._cycle.refused()
         if self._yields:
             failed[list(self._yields)] = True
+        if self._state.cluster.ghosts:
+            failed[list(self._state.cluster.ghosts)] = True
         return failed
 
     @cached_property
@@ -185,7 +187,7 @@ class Evaluation:
 
     def message(self) -> str:
         """The FitError text of kube-scheduler for a pod that no node takes."""
-        nodes = len(self._state.cluster.nodes)
+        nodes = len(self._state.all_nodes)
         elsewhere = self.limit.status if self.limit is not None else None
         return fit_error(nodes, self.rejection, self.verdict_counts(), elsewhere)
 

@@ -60,7 +60,8 @@ def preempt(
     wait for it and that this one can't push aside.
     """
     reasons: list[str] = []
-    for plugin in scheduler.profile.resolved.post_filter if scheduler.state.cluster.nodes else ():
+    any_node = len(scheduler.state.all_nodes) > 0
+    for plugin in scheduler.profile.resolved.post_filter if any_node else ():
         if plugin == _DYNAMIC_RESOURCES:
             if evaluation.rejection is not None:
                 return Preemption("Error", NOT_FOUND)
@@ -98,7 +99,7 @@ def _default_preemption(
     candidates, refusals = plugin.candidates(dry_run, _from(sorted(nodes), offset))
     if not candidates:
         counts = Counter(refusals.values())
-        return fit_error(len(state.cluster.nodes), None, counts, NOT_HELPFUL)
+        return fit_error(len(state.all_nodes), None, counts, NOT_HELPFUL)
     best = least_missed(state, candidates)
     return Preemption("Success", "", candidates, best, best[0], candidates[best[0]].pods)
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
+
 from planner.cluster import GONE, PENDING, Cluster
 from planner.rules import Event
 from planner.scheduler.cycle import Evaluation, Scheduler, Search
@@ -173,7 +175,7 @@ class _Simulation:
 
     def _enqueue(self, index: int) -> None:
         pod = self._cluster.pods[index]
-        if not self._cluster.nodes:
+        if not len(self._state.all_nodes):
             result = PodResult(index, "unschedulable", message=NO_NODES, attempts=1)
             self._results[index] = result
             return
@@ -244,7 +246,7 @@ class _Simulation:
         yields = self._nominations.refusals(index, cycle) if cycle.rejection is None else {}
         promised = self._nominations.node_of(index)
         if promised is not None:
-            alone = Search(self._state.all_nodes[promised : promised + 1], 1)
+            alone = Search(np.array([promised]), 1)
             evaluation = scheduler.evaluate(index, alone, yields)
             if len(evaluation.feasible):
                 return evaluation
@@ -265,7 +267,8 @@ class _Simulation:
         if self._waits_for_victims(index, evaluation):
             found = Preemption("Unschedulable", f"preemption: {STILL_TERMINATING}")
         else:
-            offset = 0 if self._random is None else self._random.randrange(len(self._cluster.nodes))
+            nodes = len(self._state.all_nodes)
+            offset = 0 if self._random is None else self._random.randrange(nodes)
             ahead = self._nominations.ahead_of(index)
             found = self._drawn(preempt(scheduler, evaluation, offset, ahead))
         return PodResult(index, "unschedulable", message=message, preemption=found)

@@ -18,8 +18,8 @@ STDIN = "<stdin>"
 """What stdin is called in messages; on the command line it is `-`."""
 
 KUBECTL = (
-    "kubectl get nodes,pods,deploy,rs,sts,ds,jobs,rc,svc,pdb,pv,pvc,sc,pc,ns,limits,csinodes,"
-    "csidrivers,csistoragecapacities,volumeattachments -A -o"
+    "kubectl get nodes,pods,deploy,rs,sts,ds,jobs,cronjobs,rc,svc,pdb,pv,pvc,sc,pc,ns,limits,quota,"
+    "hpa,csinodes,csidrivers,csistoragecapacities,volumeattachments -A -o"
 )
 """What a dump should hold: every kind of a cluster's that planner reads."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from planner.sources.errors import SourceError
     from planner_models.descheduler_policy import DeschedulerPolicy
     from planner_models.fleet import ClusterResourcePlacement, ResourcePlacement
     from planner_models.fleet_binding import (
@@ -15,11 +16,13 @@ if TYPE_CHECKING:
         ResourceBinding,
         SchedulingPolicySnapshot,
     )
+    from planner_models.limit_range import LimitRange
     from planner_models.member_cluster import MemberCluster
     from planner_models.node import Node
     from planner_models.notice import Notice
     from planner_models.pod import Pod
     from planner_models.policy import PodDisruptionBudget
+    from planner_models.quota import HorizontalPodAutoscaler, ResourceQuota
     from planner_models.scheduler_config import KubeSchedulerConfiguration
     from planner_models.volume import (
         CSIDriver,
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
         VolumeAttachment,
     )
     from planner_models.workload import (
+        CronJob,
         DaemonSet,
         Deployment,
         Job,
@@ -54,6 +58,10 @@ class Inventory:
     stateful_sets: tuple[StatefulSet, ...] = ()
     daemon_sets: tuple[DaemonSet, ...] = ()
     jobs: tuple[Job, ...] = ()
+    cron_jobs: tuple[CronJob, ...] = ()
+    autoscalers: tuple[HorizontalPodAutoscaler, ...] = ()
+    limit_ranges: tuple[LimitRange, ...] = ()
+    quotas: tuple[ResourceQuota, ...] = ()
     replication_controllers: tuple[ReplicationController, ...] = ()
     services: tuple[Service, ...] = ()
     namespaces: tuple[Namespace, ...] = ()
@@ -76,6 +84,8 @@ class Inventory:
     cluster_policy_snapshots: tuple[ClusterSchedulingPolicySnapshot, ...] = ()
     policy_snapshots: tuple[SchedulingPolicySnapshot, ...] = ()
     notices: tuple[Notice, ...] = ()
+    refused: tuple[SourceError, ...] = ()
+    """Objects that could not be used, where the user asked to go on without them."""
 
 
 def counted(number: int, noun: str) -> str:

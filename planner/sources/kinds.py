@@ -19,11 +19,14 @@ KINDS: dict[tuple[str, str], str] = {
     ("apps", "StatefulSet"): "planner_models.workload",
     ("apps", "DaemonSet"): "planner_models.workload",
     ("batch", "Job"): "planner_models.workload",
+    ("batch", "CronJob"): "planner_models.workload",
     ("", "ReplicationController"): "planner_models.workload",
     ("", "Service"): "planner_models.workload",
     ("", "Namespace"): "planner_models.workload",
     ("scheduling.k8s.io", "PriorityClass"): "planner_models.workload",
     ("", "LimitRange"): "planner_models.limit_range",
+    ("", "ResourceQuota"): "planner_models.quota",
+    ("autoscaling", "HorizontalPodAutoscaler"): "planner_models.quota",
     ("policy", "PodDisruptionBudget"): "planner_models.policy",
     ("", "PersistentVolume"): "planner_models.volume",
     ("", "PersistentVolumeClaim"): "planner_models.volume",
@@ -88,7 +91,8 @@ def right_version(group: str, kind: str) -> str | None:
 
 
 def _is_own(group: str) -> bool:
-    return group in ("", "apps", "batch", "policy", "extensions") or group.endswith(".k8s.io")
+    own = ("", "apps", "autoscaling", "batch", "policy", "extensions")
+    return group in own or group.endswith(".k8s.io")
 
 
 @lru_cache(maxsize=1024)

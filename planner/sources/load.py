@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 from typing import BinaryIO, TypeVar
 
 from pydantic import BaseModel
@@ -40,6 +41,7 @@ from planner_models.volume import (
     VolumeAttachment,
 )
 from planner_models.workload import (
+    CronJob,
     DaemonSet,
     Deployment,
     Job,
@@ -59,9 +61,12 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def load_paths(
-    paths: Sequence[str], stdin: BinaryIO | None = None, options: ReadOptions = DEFAULTS
+    paths: Sequence[str],
+    stdin: BinaryIO | None = None,
+    options: ReadOptions = DEFAULTS,
+    on_top: Sequence[Document] = (),
 ) -> Inventory:
-    """Everything in files, directories and standard input (`-`)."""
+    """Everything in files, directories and standard input (`-`); `on_top` is applied last."""
 
     @cache
     def piped() -> bytes:
@@ -69,9 +74,9 @@ def load_paths(
 
     try:
         with closing(_in_pieces(paths, piped, options)) as documents:
-            return load_documents(documents, options)
+            return load_documents(chain(documents, on_top), options)
     except UnevenDumpError:
-        return load_documents(documents_of(paths, piped, options), options)
+        return load_documents(chain(documents_of(paths, piped, options), on_top), options)
 
 
 def _in_pieces(
@@ -119,7 +124,8 @@ class _Loading:
         classes = {c.name: c for c in self._kind(PriorityClass)}
         distinct = self._distinct_pods()
         stored = (pod.spec for pod in distinct if pod.stored)
-        admission = Admission(classes, self._kind(LimitRange), stored)
+        limit_ranges = self._kind(LimitRange)
+        admission = Admission(classes, limit_ranges, stored)
         pods = list(self._admitted(distinct, admission))
         workloads = Workloads(
             deployments=self._kind(Deployment),
@@ -148,6 +154,8 @@ class _Loading:
             daemon_sets=tuple(workloads.daemon_sets),
             jobs=tuple(workloads.jobs),
             replication_controllers=tuple(workloads.replication_controllers),
+            cron_jobs=self._kind(CronJob),
+            limit_ranges=limit_ranges,
             services=self._kind(Service),
             namespaces=self._kind(Namespace),
             priority_classes=tuple(classes.values()),
@@ -160,8 +168,20 @@ class _Loading:
             storage_capacities=self._kind(CSIStorageCapacity),
             volume_attachments=self._kind(VolumeAttachment),
         )
-        found = self._with_fleet(self._with_configurations(found))
-        return replace(found, notices=tuple(self._notices))
+        found = self._with_fleet(self._with_configurations(self._with_limits(found)))
+        return replace(found, notices=tuple(self._notices), refused=tuple(self._decoded.refused))
+
+    def _with_limits(self, found: Inventory) -> Inventory:
+        """Who else decides how many pods there may be."""
+        if not self._kinds & {"ResourceQuota", "HorizontalPodAutoscaler"}:
+            return found
+        from planner_models.quota import HorizontalPodAutoscaler, ResourceQuota
+
+        return replace(
+            found,
+            quotas=self._kind(ResourceQuota),
+            autoscalers=self._kind(HorizontalPodAutoscaler),
+        )
 
     def _with_configurations(self, found: Inventory) -> Inventory:
         """What other programs are told; the models are imported where the input has any."""

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from planner.sources.pod_text import Raw, TemplateText
 from planner.sources.pods import PodDecoder
-from planner_models.workload import Controller
+from planner_models.workload import Controller, CronJob
 
 M = TypeVar("M", bound=BaseModel)
 _UNSET: Any = msgspec.UNSET
@@ -55,8 +55,24 @@ class _WorkloadSpec(msgspec.Struct, rename="camel", omit_defaults=True, gc=False
     backoff_limit: Raw = _UNSET
     backoff_limit_per_index: Raw = _UNSET
     pod_failure_policy: Raw = _UNSET
+    pod_replacement_policy: Raw = _UNSET
     managed_by: Raw = _UNSET
     template: TemplateText | None = None
+
+
+class _JobTemplate(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
+    spec: _WorkloadSpec | None = None
+
+
+class _CronJobSpec(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
+    schedule: Raw = _UNSET
+    suspend: Raw = _UNSET
+    job_template: _JobTemplate | None = None
+
+
+class _CronJob(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
+    metadata: _Metadata | None = None
+    spec: _CronJobSpec | None = None
 
 
 class _WorkloadStatus(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
@@ -90,6 +106,7 @@ class ObjectDecoder:
     def __init__(self, pods: PodDecoder) -> None:
         self._pods = pods
         self._workload = msgspec.json.Decoder(_Workload)
+        self._cron_job = msgspec.json.Decoder(_CronJob)
         self._object = msgspec.json.Decoder(_Object)
         self._encode = msgspec.json.Encoder().encode
 
@@ -97,6 +114,8 @@ class ObjectDecoder:
         """One object of a kind that has metadata."""
         if issubclass(model, Controller):
             return self._workload_of(model, data)
+        if issubclass(model, CronJob):
+            return self._cron_job_of(model, data)
         return model.model_validate_json(self._encode(self._object.decode(data)))
 
     def _workload_of(self, model: type[M], data: msgspec.Raw | bytes | memoryview) -> M:
@@ -110,3 +129,19 @@ class ObjectDecoder:
             found = found.replace(spec=spec)
         workload: M = found
         return workload
+
+    def _cron_job_of(self, model: type[M], data: msgspec.Raw | bytes | memoryview) -> M:
+        """Like a Job, whose spec is one level deeper."""
+        text = self._cron_job.decode(data)
+        job = None if text.spec is None else text.spec.job_template
+        spec = None if job is None else job.spec
+        template = None if spec is None else spec.template
+        if spec is not None:
+            spec.template = None
+        found: Any = model.model_validate_json(self._encode(text))
+        if template is not None:
+            made = found.spec.job_template
+            made = made.replace(spec=made.spec.replace(template=self._pods.template(template)))
+            found = found.replace(spec=found.spec.replace(job_template=made))
+        cron_job: M = found
+        return cron_job

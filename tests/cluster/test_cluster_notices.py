@@ -126,3 +126,25 @@ def test_a_number_that_is_none_in_a_node_affinity_is_noticed() -> None:
 
 def test_pods_without_containers_are_noticed() -> None:
     assert codes(node("n1"), pod("a", spec={"containers": []})) == {"noContainers": ("default/a",)}
+
+
+def test_who_else_decides_how_many_pods_there_are_is_named() -> None:
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "team"}}
+    autoscaler = {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "web"},
+        "spec": {"scaleTargetRef": {"kind": "Deployment", "name": "web"}, "maxReplicas": 9},
+    }
+    template = {"spec": {"containers": [{"name": "main"}]}}
+    nightly = {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": "nightly"},
+        "spec": {"schedule": "0 3 * * *", "jobTemplate": {"spec": {"template": template}}},
+    }
+    assert codes(node("n1"), quota, autoscaler, nightly) == {
+        "quota": ("default/team",),
+        "autoscaler": ("default/web",),
+        "cronJob": ("default/nightly",),
+    }

@@ -149,6 +149,42 @@ CORPUS: list[Json] = [
             ]
         },
     ),
+    plain(
+        "v1",
+        "ResourceQuota",
+        "team",
+        spec={
+            "hard": {"requests.cpu": "4", "pods": "9"},
+            "scopes": ["NotBestEffort"],
+            "scopeSelector": {
+                "matchExpressions": [
+                    {"scopeName": "PriorityClass", "operator": "In", "values": ["high"]}
+                ]
+            },
+        },
+        status={"hard": {"requests.cpu": "4"}, "used": {"requests.cpu": "1500m"}},
+    ),
+    plain(
+        "autoscaling/v2",
+        "HorizontalPodAutoscaler",
+        "web",
+        spec={
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+            "minReplicas": 2,
+            "maxReplicas": 9,
+        },
+    ),
+    plain(
+        "batch/v1",
+        "CronJob",
+        "nightly",
+        spec={
+            "schedule": "0 3 * * *",
+            "jobTemplate": {
+                "spec": {"template": {"spec": {"containers": [{"name": "main"}]}}},
+            },
+        },
+    ),
     plain("scheduling.k8s.io/v1", "PriorityClass", "high", value=5, globalDefault=True),
     plain(
         "policy/v1",

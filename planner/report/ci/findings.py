@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from planner.cluster.owners import SHORT
-from planner.report.ci.rules import RuleId
 from planner.sources.locations import Location, Locations, ObjectName
 
-Level = Literal["error", "warning"]
+Level = Literal["error", "warning", "note"]
 
 _KINDS = {short: kind for kind, short in SHORT.items()}
 
@@ -45,7 +44,7 @@ class Finding:
     `fails`: the command says so by its exit code, too.
     """
 
-    rule: RuleId
+    rule: str
     level: Level
     title: str
     text: str

@@ -65,7 +65,8 @@ def _command(finding: Finding, locations: Locations) -> str:
     named = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
     where = "" if place or not finding.spots else f"{finding.spots[0]}\n"
     told = finding.text.removeprefix(finding.title).lstrip(".\n ").rstrip("\n") or finding.title
-    return f"::{finding.level} {named}::{_data(where + told)}"
+    level = "notice" if finding.level == "note" else finding.level
+    return f"::{level} {named}::{_data(where + told)}"
 
 
 def _data(text: str) -> str:

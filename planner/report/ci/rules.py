@@ -16,6 +16,7 @@ RuleId = Literal[
     "rule-broken",
     "plan-not-proven",
     "evictions-not-converging",
+    "pod-blocks-drain",
     "fleet-deadlock",
     "fleet-impossible",
     "fleet-undecided",
@@ -69,6 +70,11 @@ RULES: Mapping[RuleId, RuleHelp] = MappingProxyType(
             "What kube-scheduler makes of the evictions depends on how it breaks ties.",
             "Carry out the first wave only and plan again: `planner evict --wave 1`.",
         ),
+        "pod-blocks-drain": RuleHelp(
+            "A node can't be emptied: a pod can't leave it.",
+            "The message names the budget or the rules that keep it. `planner drain` lists changes "
+            "with which the drain is possible; each was carried out on a copy of the cluster.",
+        ),
         "fleet-deadlock": RuleHelp(
             "Fleet stops picking clusters although enough of them can be picked.",
             "Apply one of the listed changes; each of them was tried on a copy.",
@@ -88,3 +94,15 @@ RULES: Mapping[RuleId, RuleHelp] = MappingProxyType(
         ),
     }
 )
+
+
+def rule_help(rule: str) -> RuleHelp:
+    """What is known of a rule, of planner's findings or of `planner check`."""
+    found = next((text for name, text in RULES.items() if name == rule), None)
+    if found is not None:
+        return found
+    from planner.checks.registry import BY_ID
+
+    known = BY_ID[rule]
+    short = f"{known.summary[:1].upper()}{known.summary[1:]}."
+    return RuleHelp(short, f"`planner check --rule {rule}` asks for this alone.")

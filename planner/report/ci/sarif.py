@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from planner.report.ci.findings import Finding, Spot
-from planner.report.ci.rules import RULES
+from planner.report.ci.rules import rule_help
 from planner.sources.locations import Locations
 from planner.version import __version__
 
@@ -44,7 +44,7 @@ def sarif_text(name: str, findings: Sequence[Finding], locations: Locations) -> 
 
 
 def _rule(rule: str) -> Json:
-    found = next(text for name, text in RULES.items() if name == rule)
+    found = rule_help(rule)
     return {
         "id": rule,
         "shortDescription": {"text": found.short},

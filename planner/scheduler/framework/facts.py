@@ -52,8 +52,10 @@ class Facts:
 
     @cached_property
     def all_nodes(self) -> IntArray:
-        """The index of every node."""
-        return np.arange(len(self._cluster.nodes))
+        """The index of every node; those that were removed are none."""
+        nodes = np.arange(len(self._cluster.nodes))
+        ghosts = self._cluster.ghosts
+        return np.delete(nodes, sorted(ghosts)) if ghosts else nodes
 
     @cached_property
     def node_rules(self) -> NodeRules:

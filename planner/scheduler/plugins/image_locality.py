@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from planner.cluster.groups import PodGroup
+from planner.cluster.topology import IntArray
 from planner.scheduler.framework.facts import NOWHERE
 from planner.scheduler.framework.plugin import MAX_NODE_SCORE, StaticScore
 from planner.scheduler.framework.state import SchedulingState
@@ -32,16 +33,20 @@ class ImageLocality:
             state.images.get(normalised(container.image), NOWHERE) for container in containers
         ]
         if not any(len(image.nodes) for image in images):
-            return state.facts.once(self.name, lambda: StaticScore(np.zeros_like(state.all_nodes)))
-        total = np.zeros(len(state.cluster.nodes), np.int64)
+            return state.facts.once(self.name, lambda: StaticScore(_nothing(state)))
+        total = _nothing(state)
         for size, nodes in images:
-            share = len(nodes) / max(1, len(state.cluster.nodes))
+            share = len(nodes) / max(1, len(state.all_nodes))
             total[nodes] += int(float(size) * share)
         highest = MAX_CONTAINER_THRESHOLD * len(containers)
         total = np.clip(total, MIN_THRESHOLD, max(highest, MIN_THRESHOLD))
         return StaticScore(
             MAX_NODE_SCORE * (total - MIN_THRESHOLD) // max(1, highest - MIN_THRESHOLD)
         )
+
+
+def _nothing(state: SchedulingState) -> IntArray:
+    return np.zeros(len(state.cluster.nodes), np.int64)
 
 
 def normalised(image: str) -> str:

@@ -1,0 +1,1 @@
+"""The rules of `planner check`, one module each."""

@@ -1,0 +1,66 @@
+"""Asks every rule, tries what the findings propose, and leaves out what is silenced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from planner.checks.finding import Finding, Fix
+from planner.checks.registry import RULES
+from planner.checks.rule import Rule
+from planner.checks.subject import Subject
+from planner_models.check import Severity
+
+_WEIGHT: dict[Severity, int] = {"error": 0, "warning": 1, "note": 2}
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The findings, worst first; `silenced` counts those that somebody asked not to see."""
+
+    findings: tuple[Finding, ...]
+    silenced: int
+    skipped: tuple[tuple[str, str], ...]
+    """Rules that were not asked, with the reason."""
+
+
+def check(subject: Subject, accepted: frozenset[str] = frozenset()) -> Checked:
+    """Ask all rules; `accepted` are fingerprints of findings that are known."""
+    found: list[Finding] = []
+    silenced = 0
+    skipped: list[tuple[str, str]] = []
+    for rule in _asked(subject):
+        if rule.needs_nodes and not subject.has_nodes:
+            skipped.append((rule.id, "it needs nodes to be tried on"))
+            continue
+        for finding in rule.find(subject):
+            if finding.fingerprint in accepted or _silent(subject, finding):
+                silenced += 1
+            else:
+                found.append(_tried(subject, rule, finding))
+    found.sort(key=lambda each: _WEIGHT[each.severity])
+    return Checked(tuple(found), silenced, tuple(skipped))
+
+
+def _asked(subject: Subject) -> Iterator[Rule]:
+    options = subject.options
+    for rule in RULES:
+        if rule.id not in options.skip and (not options.only or rule.id in options.only):
+            yield rule
+
+
+def _silent(subject: Subject, finding: Finding) -> bool:
+    """Whether all of its objects that can say so ask for silence."""
+    told = {each.object: each.silent for each in subject.workloads}
+    mine = [told[each] for each in finding.objects if each in told]
+    return bool(mine) and all(finding.rule in each for each in mine)
+
+
+def _tried(subject: Subject, rule: Rule, finding: Finding) -> Finding:
+    """Each idea is applied to a copy of the input; those after which the finding is gone stay."""
+    fixes = list(finding.fixes)
+    for idea in finding.ideas:
+        again = rule.find(subject.changed(idea.change))
+        if all(each.fingerprint != finding.fingerprint for each in again):
+            fixes.append(Fix(idea.text, idea.then, idea.restarts))
+    return replace(finding, fixes=tuple(fixes), ideas=())

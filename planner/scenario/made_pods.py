@@ -1,0 +1,40 @@
+"""Pods that controllers make, put into a snapshot as the API server would store them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from planner.cluster import GONE, Cluster
+from planner.cluster.build import rebuilt
+from planner.sources.admission import Admission
+from planner.sources.defaulting import with_default_class
+from planner.sources.synthesise import Workloads, missing_pods
+from planner_models.node import Node
+from planner_models.workload import Controller
+
+
+def with_missing_pods(
+    cluster: Cluster,
+    workloads: Workloads,
+    nodes: Sequence[Node],
+    *,
+    controllers: Iterable[Controller] = (),
+    added: Iterable[Node] = (),
+) -> Cluster:
+    """The cluster with what these workloads lack on these nodes; new pods wait behind all others.
+
+    `controllers` take the place of those with the same name, and `added` nodes come in. What a
+    LimitRange would set is known only where a pod of the same workload shows it.
+    """
+    gone = (cluster.node_of == GONE).tolist()
+    there = [pod for pod, away in zip(cluster.pods, gone, strict=True) if not away]
+    made = missing_pods(workloads, there, nodes, cluster.storage.claims.values())
+    specs = {id(group.spec): group.spec for group in cluster.groups}.values()
+    admission = Admission(cluster.priority_classes, (), specs)
+    return rebuilt(
+        cluster,
+        nodes=added,
+        pods=map(admission.stored, made.pods),
+        controllers=(*controllers, *made.replica_sets),
+        claims=with_default_class(made.claims, cluster.storage.classes.values()),
+    )
