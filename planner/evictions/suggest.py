@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -43,6 +45,8 @@ TRIAL_WORK = 30_000_000
 """Evictions times nodes that are simulated without being asked to: some ten seconds."""
 BESIDE_NODES = 600
 """What a landing costs beside looking at nodes, in nodes."""
+PLAN_SHARE = 0.7
+"""What a plan gets of the time; the rest is for trials of it."""
 LIMIT_ROUNDS = 20
 """How often a plan is made anew because it takes too many pods from one node or namespace."""
 
@@ -92,6 +96,7 @@ class _Suggesting:
         self._options = options
         self._profile = profile
         self._report = report
+        self._until = time.monotonic() + options.time_limit
         self._start = settled(with_condition_taints(cluster), profile)
         self._budgets = allowances(self._start, options.max_unavailable)
         self._protected = protected(self._start, options.protection)
@@ -105,14 +110,16 @@ class _Suggesting:
             return self._suggestion(aim, emptied, None, tried)
         outcome = self._within_limits(aim)
         seeds = tried_seeds(self._options.seeds, aim.real, departures(outcome.waves.waves))
+        until = self._until if self._options.seeds is None else math.inf
         trials = RepeatedTrials(
-            aim, self._profile, self._budgets, _target(outcome), seeds, self._report
+            aim, self._profile, self._budgets, _target(outcome), seeds, self._report, until
         )
         search = RobustWaves(trials)
         tried = search.search(outcome.waves.waves, outcome.decision.steps)
         if not tried.converges:
             tried = search.in_other_orders(tried, self._other_orders(outcome))
-        more = not tried.converges and outcome.decision.stopped != "timeLimit"
+        stopped = outcome.decision.stopped == "timeLimit" or trials.late
+        more = not tried.converges and not stopped
         for other in self._other_plans(aim, outcome) if more else ():
             found = search.search(other.waves.waves, other.decision.steps)
             if found.converges:
@@ -190,7 +197,7 @@ class _Suggesting:
             max_moves=self._options.limits.total,
             hops=False,
             max_unavailable=self._options.max_unavailable,
-            time_limit=self._options.time_limit,
+            time_limit=self._options.time_limit * PLAN_SHARE,
         )
         return plan_outcome(wanted, replace(options, **change), self._profile, self._report)
 

@@ -12,6 +12,7 @@ large ones is kept, and the small ones are decided in whole numbers then, which 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -50,6 +51,8 @@ class Stop:
     seconds: float
     target: int | None = None
     """A cost that can't be beaten, or is good enough."""
+    until: float = math.inf
+    """When nobody waits any more, by the monotonic clock."""
 
 
 def minimise(matrix: Matrix, cost: IntArray, stop: Stop, whole: BoolArray) -> Optimum:
@@ -81,7 +84,8 @@ def _minimise(model: mathopt.Model, stop: Stop, given: int) -> Optimum:
     Nodes of a hard program can take much longer than others, so real time has an end as well.
     """
     limits = serial(max(1, int(tuning.HIGHS_NODES * stop.seconds / model.get_num_variables())))
-    limits.time_limit = timedelta(seconds=1 + tuning.HIGHS_FUSE * stop.seconds)
+    waiting = max(stop.until - time.monotonic(), tuning.LEAST_HIGHS_SECONDS)
+    limits.time_limit = timedelta(seconds=min(1 + tuning.HIGHS_FUSE * stop.seconds, waiting))
     if stop.target is not None:
         limits.highs.double_options["objective_target"] = stop.target - given + SAFE
     highs = mathopt.SolverType.HIGHS

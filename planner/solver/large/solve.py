@@ -12,6 +12,7 @@ plain (see `plain_groups`) are decided by the exact search after the others have
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -43,7 +44,7 @@ def solve_at_scale(problem: Problem, *, decide_rest: Solve, report: Report = sil
     pods = sum(map(len, problem.movable.values()))
     limit = problem.options.time_limit
     clock = Clock(limit * tuning.COUNTED_SHARE, tuning.POD_SECONDS * pods, begin + limit)
-    best = Incumbent(state, found, least, clock, _Teller(report, begin))
+    best = Incumbent(state, found, least, clock, _Teller(report, begin, _wanted(state)))
     again = partial(solve_at_scale, decide_rest=decide_rest)
     interrupted = best.open and not _closed(problem, fresh, best, again)
     rest = _rest(problem, best, decide_rest, interrupted)
@@ -71,14 +72,27 @@ class _Teller:
 
     report: Report
     begin: float
+    wanted: dict[int, int]
+    """Pods to place, by priority from the top."""
 
     def __call__(self, best: Score, least: Score) -> None:
-        level, value, bound = "moves", best.moves, least.moves
+        self.report(Progress(*self._first_open(best, least), time.monotonic() - self.begin))
+
+    def _first_open(self, best: Score, least: Score) -> tuple[str, int, int]:
+        rows = zip(self.wanted.items(), best.unplaced, least.unplaced, strict=True)
+        for (priority, pods), missing, fewest in rows:
+            if missing > fewest:
+                return f"placed {priority}", pods - missing, pods - fewest
         if best.excess > least.excess:
-            level, value, bound = "excess", best.excess, least.excess
-        if sum(best.unplaced) > sum(least.unplaced):
-            level, value, bound = "unplaced", sum(best.unplaced), sum(least.unplaced)
-        self.report(Progress(level, value, bound, time.monotonic() - self.begin))
+            return "excess", best.excess, least.excess
+        return "moves", best.moves, least.moves
+
+
+def _wanted(state: State) -> dict[int, int]:
+    found: Counter[int] = Counter()
+    for task in state.tasks.values():
+        found[task.priority] += task.waiting
+    return {priority: found[priority] for priority in sorted(+found, reverse=True)}
 
 
 def _others(problem: Problem, state: State) -> frozenset[int]:
