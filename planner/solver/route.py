@@ -13,6 +13,7 @@ whole model, too. A limit on moves is for the caller to see to: any part of an o
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -39,6 +40,7 @@ __all__ = [
     "least_left",
     "moves_too_many",
     "placed_bounds",
+    "room_by_windows",
     "silent",
     "solve",
     "solve_in_full",
@@ -73,6 +75,28 @@ def solve_in_full(
         if stock is not None:
             return solve_packing(problem, stock, report)
     return solve_whole(problem, cut_off=cut_off, report=report, start=start)
+
+
+def room_by_windows(problem: Problem, seconds: float) -> tuple[Mapping[Cell, int] | None, bool]:
+    """A state that places all that waits, if one was found, and whether there may be one at all.
+
+    Only where nothing but room decides: otherwise nothing is found and nothing proven.
+    """
+    cells = len(problem.groups) * len(problem.cluster.nodes)
+    if cells > tuning.REARRANGED_CELLS or not only_room_decides(problem):
+        return None, True
+    stock = stock_of(problem)
+    if stock is None:
+        return None, True
+    from planner.solver.packing.rearrange import Budget, Rearranging
+
+    search = Rearranging(stock, stock.now, problem.options.seed)
+    everybody = stock.placed(stock.total[:, None])
+    if search.most < everybody:
+        return None, False
+    search.run(Budget(seconds, time.monotonic() + 2 * seconds), lambda _: None)
+    done = stock.placed(search.counts) == everybody
+    return (stock.state(search.counts) if done else None), True
 
 
 def any_order_works(problem: Problem) -> bool:
