@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.case import Case, Measured
+from benchmarks.case import Case, Measured, Point
 from benchmarks.full_clusters import SHAPES, Shape, full_cluster
 from benchmarks.one_eviction import one_eviction_each
 from benchmarks.openb import cluster_of, measure
 
 
 def measured(method: str, cluster: str) -> Measured:
-    point = {"cluster": cluster, "options": "rebalance", "limit": 1}
+    point: Point = {"cluster": cluster, "options": "rebalance", "limit": 1}
     return measure(Case("openb", method, point, 0), Path())
 
 

@@ -16,7 +16,8 @@ def rearrange(fresh: State, best: Incumbent) -> None:
     stock = stock_of(fresh.problem)
     if stock is None:
         return
-    search = Rearranging(stock, stock.now, fresh.problem.options.seed)
+    options = fresh.problem.options
+    search = Rearranging(stock, stock.now, options.seed, options.max_moves)
     priorities = sorted({t.priority for t in fresh.tasks.values() if t.waiting}, reverse=True)
     ranks = [stock.priorities.index(priority) for priority in priorities]
     everybody = stock.placed(stock.total[:, None])

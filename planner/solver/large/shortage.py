@@ -39,7 +39,8 @@ def only_room(fresh: State) -> bool:
     problem = fresh.problem
     cells = len(problem.groups) * len(problem.cluster.nodes)
     everybody = all(group in fresh.tasks for group in problem.groups)
-    return everybody and cells <= tuning.REARRANGED_CELLS and only_room_decides(problem)
+    free = replace(problem, options=replace(problem.options, max_moves=None))
+    return everybody and cells <= tuning.REARRANGED_CELLS and only_room_decides(free)
 
 
 def _without_the_lowest(problem: Problem, limit: float) -> Problem:

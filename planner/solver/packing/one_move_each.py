@@ -6,6 +6,8 @@ would try first, and it takes next to no time; what is left is for larger change
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from planner.cluster.node_rules import BoolArray
@@ -15,16 +17,17 @@ from planner.solver.model.program import FloatArray
 from planner.solver.packing.question import Stock
 
 
-def one_move_each(stock: Stock, counts: IntArray) -> IntArray:
-    """As many more pods as that places: higher priorities first, of each the smallest."""
-    return _OneMoveEach(stock, counts).run()
+def one_move_each(stock: Stock, counts: IntArray, most: float = math.inf) -> IntArray:
+    """As many more pods as so many moves place: higher priorities first, of each the smallest."""
+    return _OneMoveEach(stock, counts, most).run()
 
 
 class _OneMoveEach:
     """A packing that grows."""
 
-    def __init__(self, stock: Stock, counts: IntArray) -> None:
+    def __init__(self, stock: Stock, counts: IntArray, most: float) -> None:
         self._stock = stock
+        self._moves_left = most
         self._counts = counts.copy()
         self._free = stock.room - counts.T @ stock.size
         self._worth = _scarcity(stock) / np.maximum(stock.room.max(axis=0, initial=0), 1)
@@ -66,12 +69,15 @@ class _OneMoveEach:
         nodes = here[at]
         enough = (stock.size[others] >= lacking[nodes]).all(axis=1)
         others, nodes = others[enough], nodes[enough]
+        if self._moves_left < 1:
+            return False
         homeless: set[int] = set()
         for i in np.argsort(self._weight[others], kind="stable").tolist():
             other, node = int(others[i]), int(nodes[i])
             if other not in homeless and self._place(other, but=node):
                 self._put(other, node, -1)
                 self._put(group, node, 1)
+                self._moves_left -= 1
                 return True
             homeless.add(other)
         return False

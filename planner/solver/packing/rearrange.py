@@ -9,6 +9,7 @@ the cost of one move is placed at once.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -45,8 +46,11 @@ class Budget:
 class Rearranging:
     """The best packing so far, `counts`; whoever is interrupted finds it there."""
 
-    def __init__(self, stock: Stock, counts: IntArray, seed: int) -> None:
+    def __init__(
+        self, stock: Stock, counts: IntArray, seed: int, most_moves: int | None = None
+    ) -> None:
         self._stock = stock
+        self._most_moves = math.inf if most_moves is None else most_moves
         self._random = np.random.default_rng(seed)
         pool, kinds = pooled(stock)
         known = priced(pool)
@@ -58,7 +62,7 @@ class Rearranging:
         self._successes = np.zeros(len(stock.priorities))
         self._windows = 0
         self.counts = counts
-        self._offer(one_move_each(stock, counts))
+        self._fill()
 
     @property
     def _placed(self) -> tuple[int, ...]:
@@ -114,8 +118,13 @@ class Rearranging:
         self._successes[rank] += found
         self._windows += 1
         if self._windows % tuning.WINDOWS_BEFORE_FILL == 0:
-            self._offer(one_move_each(self._stock, self.counts))
+            self._fill()
             budget.spent += tuning.FILL_SECONDS * self.counts.size
+
+    def _fill(self) -> None:
+        """What fits at the cost of one move each."""
+        left = self._most_moves - self._stock.moves(self.counts)
+        self._offer(one_move_each(self._stock, self.counts, left))
 
     def _choose_rank(self, ranks: IntArray) -> int:
         """By success so far, with a preference for the highest priority."""
@@ -181,7 +190,9 @@ class Rearranging:
     def _refill(self, nodes: IntArray, joining: BoolArray, work: float, budget: Budget) -> bool:
         left = (budget.seconds - budget.spent) / tuning.REFILL_WORK_SECONDS
         most = max(min(work, left), tuning.LEAST_WORK)
-        found = refill_window(self._stock, self.counts, nodes, joining, most, self._windows)
+        here = np.maximum(self._stock.now - self.counts, 0)[:, nodes].sum()
+        moves = self._most_moves - self._stock.moves(self.counts) + int(here)
+        found = refill_window(self._stock, self.counts, nodes, joining, most, self._windows, moves)
         budget.spent += found.work * tuning.REFILL_WORK_SECONDS + tuning.WINDOW_BUILD_SECONDS
         return self._offer(found.counts)
 

@@ -27,10 +27,21 @@ class Refilled:
 
 
 def refill_window(
-    stock: Stock, counts: IntArray, nodes: IntArray, joining: BoolArray, work: float, seed: int
+    stock: Stock,
+    counts: IntArray,
+    nodes: IntArray,
+    joining: BoolArray,
+    work: float,
+    seed: int,
+    most_moves: float = FREE,
 ) -> Refilled:
-    """What CP-SAT makes of the nodes with some work; `joining` are groups whose pods may come."""
+    """What CP-SAT makes of the nodes with some work; `joining` are groups whose pods may come.
+
+    No more pods than `most_moves` are away from these nodes, where they run now.
+    """
     window = _Window(stock, counts, nodes, joining)
+    if most_moves < FREE:
+        window.limit_moves(most_moves)
     found = improve(
         cp_model_of(window.program.matrix()), window.cost, window.hint, work=work, seed=seed
     )
@@ -69,7 +80,7 @@ class _Window:
         self.program.enter(rows[np.searchsorted(decided, self.group)], self.cells, 1)
         now = stock.now[self.group, nodes[self.at]]
         home = np.flatnonzero(now)
-        left = self.program.add_columns(np.zeros_like(home), now[home])
+        left = self._left = self.program.add_columns(np.zeros_like(home), now[home])
         values.append(np.maximum(now[home] - values[0][home], 0))
         cost.append(np.ones(len(home), np.int64))
         rows = self.program.add_rows(now[home].astype(float), np.full(len(home), FREE))
@@ -79,6 +90,11 @@ class _Window:
         self.hint = list(enumerate(flat.tolist()))
         some = np.flatnonzero(paid)
         self.cost = Linear(some.tolist(), paid[some].tolist(), 0)
+
+    def limit_moves(self, most: float) -> None:
+        """No more pods than these leave."""
+        row = self.program.add_rows(np.array([-FREE]), np.array([most]))
+        self.program.enter(row[np.zeros_like(self._left)], self._left, 1)
 
     def _room(self, stock: Stock, nodes: IntArray) -> None:
         """No node holds more than it has; amounts are counted in what all requests divide by."""

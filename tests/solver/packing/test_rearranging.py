@@ -118,3 +118,13 @@ def test_moves_that_turn_out_to_be_needless_are_taken_back() -> None:
     search = Rearranging(given_, np.array([[0, 1], [1, 0]]), 0)
     search.run(Budget(2.0, math.inf), lambda _: None)
     assert given_.moves(search.counts) == 0
+
+
+@settings(max_examples=20)
+@given(pinned(), st.integers(0, 2))
+def test_no_more_pods_move_than_may(given_: Stock, most: int) -> None:
+    search = Rearranging(given_, given_.now, 0, most)
+    search.run(Budget(2.0, math.inf), lambda _: None)
+    assert given_.moves(search.counts) <= most
+    few = [table for table in _legal(given_) if given_.moves(table) <= most]
+    assert _value(given_, search.counts) <= max(_value(given_, table) for table in few)
