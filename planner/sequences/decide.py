@@ -260,12 +260,17 @@ class _Deciding:
         self._keep(greedy(self.problem, self.profile, self.counted))
         if not self.problem.options.rebalance or self.stopped == "interrupted":
             return
-        if self.unordered and self.best is not None and self.best.solution is not None:
+        if route.only_room_matters(self.problem) and self._solved:
             return
         budgets = allowances(self.problem.cluster)
         for start in sorted(begun, key=len):
             for steps in few_evictions_each(self.problem, self.profile, budgets, start):
                 self._keep(greedy(self.problem, self.profile, self.counted, steps))
+
+    @property
+    def _solved(self) -> bool:
+        """Whether the best plan so far is the solver's."""
+        return self.best is not None and self.best.solution is not None
 
     # The end
 
@@ -299,4 +304,5 @@ class _Deciding:
 
     def _reason(self) -> Stop:
         late = self.spent >= self.problem.options.time_limit
-        return self.stopped or ("timeLimit" if late or self.unordered else "rounds")
+        room = route.only_room_matters(self.problem)
+        return self.stopped or ("timeLimit" if late or room else "rounds")

@@ -39,6 +39,7 @@ __all__ = [
     "by_rules_alone",
     "least_left",
     "moves_too_many",
+    "only_room_matters",
     "placed_bounds",
     "room_by_windows",
     "silent",
@@ -99,6 +100,11 @@ def room_by_windows(problem: Problem, seconds: float) -> tuple[Mapping[Cell, int
     return (stock.state(search.counts) if done else None), True
 
 
+def only_room_matters(problem: Problem) -> bool:
+    """Whether nothing but room, and maybe a limit on moves, is in the way of anybody."""
+    return only_room_decides(replace(problem, options=replace(problem.options, max_moves=None)))
+
+
 def any_order_works(problem: Problem) -> bool:
     """Whether the order of steps decides nothing: each final state with room can be reached."""
     return only_room_decides(problem)
@@ -139,7 +145,7 @@ def solve_large(problem: Problem, *, report: Report = silent) -> Solution:
         return found
     if all(level.proven for level in found.levels if level.kind in ("placed", "excess")):
         return _refined(problem, found, report)
-    if only_room_decides(problem) or not whole_model_fits(problem):
+    if only_room_matters(problem) or not whole_model_fits(problem):
         return _refined(problem, _unsacrificed(problem, found), report)
     better = solve_in_full(_timed(problem, found), start=found.counts, report=report)
     return _after(better, found) if better.status in ("optimal", "feasible") else found

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import os
 
+import numpy as np
 import pytest
 
 from planner.cluster import GONE, Cluster
+from planner.disruption.budgets import allowances
 from planner.disruption.node_lifecycle import with_condition_taints
 from planner.documents.eviction_plan import make_eviction_plan
 from planner.documents.plan import make_plan
-from planner.evictions.suggest import settled
 from planner.evictions.suggestion import EvictOptions
 from planner.explain.diagnose import ExplainOptions
 from planner.explain.several_pods import explain_pods
+from planner.replay.trial import Manner, Trial
 from planner.scheduler.profile import default_profile
 from planner.solver.problem.options import SolveOptions
 from planner_models.diagnosis import Diagnosis
@@ -48,9 +50,15 @@ def waiting_alone(cluster: Cluster, pod: int) -> Cluster:
 
 
 def driven_off(cluster: Cluster) -> int:
-    """Running pods that kube-scheduler takes from their nodes before evict has to do anything."""
-    after = settled(with_condition_taints(cluster), PROFILE)
-    return int(((cluster.node_of >= 0) & (after.node_of != cluster.node_of)).sum())
+    """Running pods that kube-scheduler drives off before evict has to do anything.
+
+    They may come back to where they were.
+    """
+    now = with_condition_taints(cluster)
+    run = Trial(now, PROFILE, allowances(now), ()).run((), Manner(seed=0))
+    running = set(cluster.running.tolist())
+    landed = {landing.pod for landing in run.landings}
+    return len(running & (landed | set(np.flatnonzero(run.node_of < 0).tolist())))
 
 
 def solve_and_evict_agree(seed: int, plan: Plan, evictions: EvictionPlan, driven_off: int) -> None:
