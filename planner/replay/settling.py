@@ -8,7 +8,9 @@ makes in order wait for those below.
 
 from __future__ import annotations
 
+import math
 import random
+import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -18,6 +20,10 @@ from planner.cluster.node_rules import BoolArray
 from planner.disruption.pod_making import PodMaking
 from planner.replay.trial_state import TrialState
 from planner_models.pod import DEFAULT_SCHEDULER
+
+
+class OutOfTimeError(Exception):
+    """Nobody waits for this any more."""
 
 
 class Landing(NamedTuple):
@@ -44,6 +50,7 @@ class Settling:
         self.driven: list[tuple[int, int]] = []
         """(preemptor, victim) after the first wave began."""
         self.wave = -1
+        self.until = math.inf
         self._making = making
         self._choices: Choices = {} if choices is None else choices
         self._made_anew: set[int] = set()
@@ -98,6 +105,8 @@ class Settling:
         """One go through the queue; a group that fails fails again until something has changed."""
         failed: dict[int, int] = {}
         left: list[int] = []
+        if time.monotonic() > self.until:
+            raise OutOfTimeError
         for pod in order:
             group, position = int(self.state.cluster.group_of[pod]), self.state.position
             if failed.get(group) == position or self._not_made(pod) or not self._place(pod):

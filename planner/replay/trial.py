@@ -12,6 +12,7 @@ that waited before may be placed while a new one is being made.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -104,11 +105,16 @@ class Trial:
         *,
         unlimited: bool = False,
         choices: Choices | None = None,
+        until: float = math.inf,
     ) -> TrialRun:
-        """Carry the waves out; `unlimited` minds no budget. `choices` takes up what was tied."""
+        """Carry the waves out; `unlimited` minds no budget. `choices` takes up what was tied.
+
+        By the monotonic clock, a trial that has not ended by `until` ends with OutOfTimeError.
+        """
         running = _Running(
             self._state, manner, {} if choices is None else choices, self._making, self._hopeless
         )
+        running.until = until
         running.settle()
         budgets = Budgets(self._state.cluster, self._allowances)
         after: list[IntArray] = []
