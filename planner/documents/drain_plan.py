@@ -54,7 +54,7 @@ def drain_plan(
         blocked=tuple(_blocked(found, why)),
         helps=helps_for(found, why) if tries else (),
         proof=tuple(_proof(found, why)),
-        stays=left_alone(found.leaving.stays),
+        stays=left_alone(found.start, found.leaving.stays),
         budgets=tuple(_budgets(found)),
         kubectl=_kubectl(found) if kubectl else None,
         converges=tried.converges,

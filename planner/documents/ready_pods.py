@@ -41,15 +41,21 @@ class ReadyAfter:
     def _key(self, pod: int) -> tuple[str, str]:
         return self._cluster.pods[pod].namespace, controller_of(self._cluster, pod) or ""
 
-    def wave(self, evicted: Iterable[int], node_of: IntArray) -> tuple[ReadyPods, ...]:
-        """For the controllers of the evicted pods, where `node_of` is where pods are afterwards."""
-        first = {self._key(pod): pod for pod in sorted(evicted, reverse=True)}
+    def wave(
+        self, evicted: Iterable[int], before: IntArray, after: IntArray
+    ) -> tuple[ReadyPods, ...]:
+        """For the controllers of the evicted pods, and of those that had to wait for this wave.
+
+        `before` and `after` are where pods are.
+        """
+        landed = np.flatnonzero((before == PENDING) & (after >= 0)).tolist()
+        first = {self._key(pod): pod for pod in sorted({*evicted, *landed}, reverse=True)}
         return tuple(
             ReadyPods(
                 namespace=namespace,
                 workload=self._cluster.workloads[int(self._cluster.group_of[pod])].short,
                 controller=controller,
-                pods=int(np.count_nonzero(node_of[self._members.get(key, [])] >= 0)),
+                pods=int(np.count_nonzero(after[self._members.get(key, [])] >= 0)),
             )
             for key, pod in sorted(first.items())
             for namespace, controller in (key,)

@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -33,12 +35,15 @@ from planner.evictions.suggestion import EvictOptions, Suggestion
 from planner.replay import Step, total
 from planner.replay.trial import Manner, Trial, WavePlan
 from planner.scheduler.profile import Profile
+from planner.scheduler.promised import with_promised
 from planner.sequences.hops import other_orders
 from planner.sequences.outcome import PlanOutcome
 from planner.sequences.plan import plan_outcome
 from planner.solver.problem.options import SolveOptions
 from planner.solver.progress import Report, silent
 
+PLAN_SHARE = 0.7
+"""What a plan gets of the time; the rest is for trials of it."""
 LIMIT_ROUNDS = 20
 """How often a plan is made anew because it takes too many pods from one node or namespace."""
 
@@ -81,7 +86,8 @@ class _Suggesting:
         self._options = options
         self._profile = profile
         self._report = report
-        self._start = settled(with_condition_taints(cluster), profile)
+        self._until = time.monotonic() + options.time_limit
+        self._start = settled(with_promised(with_condition_taints(cluster), profile), profile)
         self._budgets = allowances(self._start, options.max_unavailable)
         self._protected = protected(self._start, options.protection)
 
@@ -94,14 +100,16 @@ class _Suggesting:
             return self._suggestion(aim, emptied, None, tried)
         outcome = self._within_limits(aim)
         seeds = tried_seeds(self._options.seeds, aim.real, departures(outcome.waves.waves))
+        until = self._until if self._options.seeds is None else math.inf
         trials = RepeatedTrials(
-            aim, self._profile, self._budgets, _target(outcome), seeds, self._report
+            aim, self._profile, self._budgets, _target(outcome), seeds, self._report, until
         )
         search = RobustWaves(trials)
         tried = search.search(outcome.waves.waves, outcome.decision.steps)
         if not tried.converges:
             tried = search.in_other_orders(tried, self._other_orders(outcome))
-        more = not tried.converges and outcome.decision.stopped != "timeLimit"
+        stopped = outcome.decision.stopped == "timeLimit" or trials.late
+        more = not tried.converges and not stopped
         for other in self._other_plans(aim, outcome) if more else ():
             found = search.search(other.waves.waves, other.decision.steps)
             if found.converges:
@@ -179,7 +187,7 @@ class _Suggesting:
             max_moves=self._options.limits.total,
             hops=False,
             max_unavailable=self._options.max_unavailable,
-            time_limit=self._options.time_limit,
+            time_limit=self._options.time_limit * PLAN_SHARE,
         )
         return plan_outcome(wanted, replace(options, **change), self._profile, self._report)
 

@@ -35,7 +35,7 @@ from planner.explain.wording.waiting import out_of_queue, schedulable
 from planner.scheduler.cycle import Evaluation
 from planner.scheduler.preemption import event_message, preempt
 from planner.scheduler.profile import Profile
-from planner.words import amount, amount_of, count_of
+from planner.words import amount, count_of, free_of
 from planner_models.diagnosis import Conflict, Diagnosis, Rearrangement, Repair, RepairKind
 
 NO_FEWER = "fewer evictions can't do"
@@ -43,6 +43,8 @@ NO_SEQUENCE = "no sequence of evictions helps"
 ALL_SEARCHED = "all sequences were searched"
 ABOUT_ROOM = frozenset((NO_FEWER, NO_SEQUENCE, ALL_SEARCHED))
 """What is proven about evictions; the other proofs of a diagnosis are about its conflict."""
+WAITING = "waiting"
+"""What helps pods that only have to wait until others have ended."""
 
 
 @dataclass(frozen=True)
@@ -139,8 +141,8 @@ class _Refused:
         derivation = derive(subject, best)
         preemption = preempt(subject.scheduler, self.evaluation)
         displacement = displacement_by(subject, preemption)
-        case = Case(subject, self.rules, self.options.costs, self.beside[:MOST_BESIDE])
-        brief = self.options.brief
+        brief, beside = self.options.brief, self.beside[:MOST_BESIDE]
+        case = Case(subject, self.rules, self.options.costs, beside, rollouts=not brief)
         untold = (brief and room.steps is not None) or not self.options.repairs
         repairs = () if untold else repairs_for(case)
         landing = {} if brief or self.known else landing_nodes(subject, room.steps or ())
@@ -252,7 +254,7 @@ class _Refused:
         self, room: Room, best: Sequence[Rule], landing: Mapping[int, Sequence[int]]
     ) -> tuple[str, ...]:
         if room.ending:
-            return (waiting_sentence(self.subject, room.ending),)
+            return (waiting_sentence(self.subject, room.ending, room.evictions_then),)
         if room.counting is not None:
             return (self._in_all(best) * (room.counting.kind == "search") + room.counting.text,)
         if room.steps is None:
@@ -271,8 +273,7 @@ class _Refused:
             name, need = room.names[column], int(room.request[column])
             free = int(np.maximum(room.free[:, column], 0).sum())
             if free >= need:
-                all_free, one = amount_of(name, free), amount(name, need)
-                return f"{all_free} are free in all, but not {one} on one node. "
+                return f"{free_of(name, free)} in all, but not {amount(name, need)} on one node. "
         return ""
 
     def _elsewhere(self, room: Room, landing: Mapping[int, Sequence[int]]) -> tuple[str, ...]:
@@ -340,7 +341,7 @@ _NUMBERS: Mapping[RepairKind, str] = {"raiseMaxSkew": "maxSkew", "lowerMinDomain
 def _remedy(room: Room, repairs: Sequence[Repair]) -> str:
     """What helps, as short as a table needs it."""
     if room.ending:
-        return "waiting"
+        return WAITING
     if room.steps is not None:
         return count_of(room.evictions, "eviction")
     if not repairs:

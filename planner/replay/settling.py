@@ -8,7 +8,9 @@ makes in order wait for those below.
 
 from __future__ import annotations
 
+import math
 import random
+import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -18,6 +20,10 @@ from planner.cluster.node_rules import BoolArray
 from planner.disruption.pod_making import PodMaking
 from planner.replay.trial_state import TrialState
 from planner_models.pod import DEFAULT_SCHEDULER
+
+
+class OutOfTimeError(Exception):
+    """Nobody waits for this any more."""
 
 
 class Landing(NamedTuple):
@@ -41,9 +47,10 @@ class Settling:
         self.state = state
         self.random = random.Random(seed) if seed else None
         self.landings: list[Landing] = []
-        self.preempted: list[int] = []
-        """Driven off by others after the first wave began."""
+        self.driven: list[tuple[int, int]] = []
+        """(preemptor, victim) after the first wave began."""
         self.wave = -1
+        self.until = math.inf
         self._making = making
         self._choices: Choices = {} if choices is None else choices
         self._made_anew: set[int] = set()
@@ -98,6 +105,8 @@ class Settling:
         """One go through the queue; a group that fails fails again until something has changed."""
         failed: dict[int, int] = {}
         left: list[int] = []
+        if time.monotonic() > self.until:
+            raise OutOfTimeError
         for pod in order:
             group, position = int(self.state.cluster.group_of[pod]), self.state.position
             if failed.get(group) == position or self._not_made(pod) or not self._place(pod):
@@ -117,18 +126,18 @@ class Settling:
         if found is None or found.nominated is None:
             return False
         for victim in found.victims:
-            self._drive_off(victim)
+            self._drive_off(victim, pod)
         self.state.place(pod, found.nominated)
         self.landings.append(Landing(self.wave, pod, found.nominated))
         return True
 
-    def _drive_off(self, victim: int) -> None:
+    def _drive_off(self, victim: int, preemptor: int) -> None:
         if self.state.cluster.terminating[victim]:
             self.state.forget(victim)
             return
         self.state.evict(victim, None)
         if self.wave >= 0:
-            self.preempted.append(victim)
+            self.driven.append((preemptor, victim))
         if self._making.again(victim):
             self.made_anew(victim)
 

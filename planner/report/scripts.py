@@ -33,8 +33,8 @@ def eviction_script(document: EvictionPlan) -> str:
         sure = f"the whole plan {sure}"
     comments = [
         f"{head}: {_summary(waves)}, over the limit {excess[0]} -> {excess[1]}, "
-        f"{sure} ({document.checked_seeds} seeds)",
-        f"input: {document.nodes} nodes, {document.pods} pods",
+        f"{sure} ({count_of(document.checked_seeds, 'seed')})",
+        _input(document.nodes, document.pods),
     ]
     return shell_script(comments, waves, promises, _context(document))
 
@@ -45,7 +45,7 @@ def plan_script(document: Plan) -> str:
     comments = [
         f"planner solve: {_summary(waves)}, over the limit {document.excess_before} -> "
         f"{document.excess_after} if pods land as planned",
-        f"input: {document.statistics.nodes} nodes, {document.statistics.pods} pods",
+        _input(document.statistics.nodes, document.statistics.pods),
         "kube-scheduler chooses the nodes; planner evict looks whether it chooses well",
     ]
     promises = tuple(_promises(document.workloads))
@@ -74,6 +74,10 @@ def _summary(waves: Sequence[ScriptWave]) -> str:
     return f"{count_of(evictions, 'eviction')} in {count_of(len(waves), 'wave')}"
 
 
+def _input(nodes: int, pods: int) -> str:
+    return f"input: {count_of(nodes, 'node')}, {count_of(pods, 'pod')}"
+
+
 def drain_script(document: DrainPlan) -> str:
     """The script of a drain; one that can't succeed evicts nothing and says so."""
     told = f"planner drain: {headline(document)}"
@@ -88,7 +92,8 @@ def drain_script(document: DrainPlan) -> str:
     ]
     sure = "converges" if document.converges else "does not always converge"
     comments = [f"{told} {sure} ({document.checked_seeds} seeds)", size]
-    return shell_script([*comments, *_about_rounds(document)], waves, context=_context(document))
+    about = [*comments, *_about_rounds(document)]
+    return shell_script(about, waves, context=_context(document))
 
 
 def _round_waves(document: DrainPlan, number: int, each: DrainRound) -> Sequence[ScriptWave]:
@@ -152,10 +157,17 @@ def _script_waves(
 
 
 def _plan_waves(document: Plan) -> Iterator[ScriptWave]:
+    """Waves that only place pods belong to the evictions that they waited for."""
+    found: list[ScriptWave] = []
     for wave in document.waves:
         moves = [step for step in wave.steps if step.action in ("evict", "move") and step.pod]
         if moves:
-            yield ScriptWave(tuple(map(_planned, moves)), ready=_ready(wave.ready))
+            found.append(ScriptWave(tuple(map(_planned, moves)), ready=_ready(wave.ready)))
+        elif found:
+            later = {(namespace, controller) for namespace, controller, _ in _ready(wave.ready)}
+            kept = tuple(each for each in found[-1].ready if each[:2] not in later)
+            found[-1] = replace(found[-1], ready=(*kept, *_ready(wave.ready)))
+    return iter(found)
 
 
 def _planned(step: Step) -> ScriptEviction:

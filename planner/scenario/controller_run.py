@@ -144,8 +144,8 @@ class ControllerRun:
         """kube-scheduler acts; watched pods that landed start, those that were driven off wait."""
         self._settling.settle()
         landed, driven = self._seen
-        self._seen = len(self._settling.landings), len(self._settling.preempted)
-        for pod in self._settling.preempted[driven:]:
+        self._seen = len(self._settling.landings), len(self._settling.driven)
+        for _, pod in self._settling.driven[driven:]:
             self._ready.discard(pod)
             self._started.discard(pod)
         for landing in self._settling.landings[landed:]:
