@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from planner.cluster import Cluster
 from planner.documents.drain_plan import drain_plan
-from planner.documents.drain_rounds import at_once
+from planner.documents.drain_rounds import at_once, evictions_of
 from planner.drain.empty_nodes import state_after
 from planner.drain.most import MostAnswer, SavedSet
 from planner.drain.single_failures import Failing, without_nodes
@@ -26,6 +26,7 @@ def most_plan(found: MostAnswer, keep: str | None, pod_selector: str | None = No
                 update={"most": True, "keep": keep, "survive": asked.survive}
             ),
             "status": "possible",
+            "evictions": tuple(evictions_of([plan])),
             "most": model.MostNodes(
                 of=len(found.start.nodes),
                 bound=most.bound if asked.unit is None else None,

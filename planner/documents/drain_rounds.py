@@ -37,7 +37,7 @@ def rolling_plan(
             ),
             "status": _status(found),
             "rounds": tuple(_rounds(found, parts, names)),
-            "evictions": tuple(_evictions(parts)),
+            "evictions": tuple(evictions_of(parts)),
             "leaving": found.evictions,
             "bounds": _bounds(found),
             "choices": tuple(_choice(each) for each in found.choices),
@@ -105,7 +105,8 @@ def _rounds(
         yield each.model_copy(update=changed)
 
 
-def _evictions(parts: list[DrainPlan]) -> Iterator[model.DrainEviction]:
+def evictions_of(parts: Iterable[DrainPlan]) -> Iterator[model.DrainEviction]:
+    """Round by round; who was evicted before has another name by then."""
     seen: set[str] = set()
     for number, part in enumerate(parts, start=1):
         for each in part.evictions:

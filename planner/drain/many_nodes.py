@@ -101,10 +101,11 @@ class ManyNodes:
     def _astray(self, node_of: IntArray) -> list[int]:
         """Pods beyond the limit of hard spread: where others have left since they came.
 
-        Evicted once more they go where they are missing. Who was not evicted yet has a known name.
+        Evicted once more they go where they are missing; first those that were not evicted yet,
+        for they have a known name.
         """
         cluster, evicted = self.emptying.cluster, {p for w in self._waves for p in w.evictions}
-        free = set(self.emptying.all.going) - evicted
+        going = set(self.emptying.all.going)
         found = violations(placed_at(cluster, node_of), self.emptying.profile)
         if sum(each.excess for each in found) <= self.emptying.broken:
             return []
@@ -112,7 +113,9 @@ class ManyNodes:
         return [
             pod
             for each in spread
-            for pod in [pod for pod in each.pods if pod in free][: each.excess]
+            for pod in sorted(going.intersection(each.pods), key=lambda p: (p in evicted, p))[
+                : each.excess
+            ]
         ]
 
     def _wave(self, pods: Sequence[int]) -> WavePlan:
