@@ -14,7 +14,6 @@ from planner.cli.live_options import live_of
 from planner.cli.reading_line import ReadingLine
 from planner.cli.session import session_of
 from planner.errors import UsageError
-from planner.words import count_of
 
 if TYPE_CHECKING:
     from planner import Cluster, Fleet
@@ -42,12 +41,10 @@ def read_cluster(
             live=live or False,
             progress=line,
         )
-    for text in cluster.warnings:
+    for text in (*cluster.ages(), *cluster.warnings):
         warn(text)
     warn_of_skipped(cluster.notices)
-    session.tell(
-        f"read {count_of(len(cluster.nodes), 'node')} and {count_of(len(cluster.pods), 'pod')}"
-    )
+    session.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
     return cluster
 
 
@@ -75,6 +72,8 @@ def read_fleet(
         skip_invalid=session.skip_invalid,
         max_input=session.max_input,
     )
+    for text in fleet.ages():
+        warn(text)
     warn_of_skipped(fleet.notices)
     session.tell(f"read {len(fleet.members)} member clusters")
     return fleet
