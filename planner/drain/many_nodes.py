@@ -19,14 +19,18 @@ from planner.cluster.topology import IntArray
 from planner.drain.empty_nodes import EmptyingNodes
 from planner.drain.find import Drain
 from planner.evictions.emptying import waves_within
+from planner.evictions.goals import placed_at
 from planner.evictions.repeated_trials import TriedWaves
 from planner.replay.settling import Choices
 from planner.replay.trial import Manner, Trial, TrialRun, WavePlan
+from planner.replay.violations import violations
 from planner.solver.emptying.room_to_keep import RoomToKeep
 from planner.solver.problem.static_rules import StaticRules
 
 BATCHES = 20
 """In so many batches all pods are evicted; who waits is looked after in between."""
+REPAIRS = 3
+"""How often pods that ended beyond a limit of spread are evicted once more."""
 MOST_WORK = 600_000_000
 """Evictions times nodes that one go may cost: about a minute."""
 
@@ -47,7 +51,8 @@ class ManyNodes:
         cluster = self.emptying.cluster
         self._going = self._nodes()
         pods = self.emptying.leaving(self._going).going
-        trial = Trial(cluster, self.emptying.profile, self.emptying.budgets, pods)
+        everybody = self.emptying.all.going
+        trial = Trial(cluster, self.emptying.profile, self.emptying.budgets, everybody)
         choices: Choices = {}
         run = trial.run(self._go(pods, trial), Manner(seed=0), choices=choices)
         return self._drain(run, choices)
@@ -88,6 +93,27 @@ class ManyNodes:
                     self._going = back.without(self._going, trial.node_of, many)
                     many *= 2
                     yield self._wave(())
+        for _ in range(REPAIRS):
+            astray = self._astray(trial.node_of)
+            for wave in waves_within(astray, self.emptying.budgets):
+                yield self._wave(wave.evictions)
+
+    def _astray(self, node_of: IntArray) -> list[int]:
+        """Pods beyond the limit of hard spread: where others have left since they came.
+
+        Evicted once more they go where they are missing. Who was not evicted yet has a known name.
+        """
+        cluster, evicted = self.emptying.cluster, {p for w in self._waves for p in w.evictions}
+        free = set(self.emptying.all.going) - evicted
+        found = violations(placed_at(cluster, node_of), self.emptying.profile)
+        if sum(each.excess for each in found) <= self.emptying.broken:
+            return []
+        spread = (each for each in found if each.rule == "topologySpread")
+        return [
+            pod
+            for each in spread
+            for pod in [pod for pod in each.pods if pod in free][: each.excess]
+        ]
 
     def _wave(self, pods: Sequence[int]) -> WavePlan:
         wave = WavePlan(tuple(pods), tuple(sorted(self._going)), holds=True)

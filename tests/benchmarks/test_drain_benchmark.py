@@ -5,7 +5,7 @@ from pathlib import Path
 from benchmarks.case import Case
 from benchmarks.drain import measure, prepare
 
-SMALL = {"cluster_nodes": 12, "pods": 150, "nodes": 1}
+SMALL = {"cluster_nodes": 80, "pods": 1200, "nodes": 2}
 
 
 def test_a_drain_is_measured_and_carried_out_once_more(tmp_path: Path) -> None:

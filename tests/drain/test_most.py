@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import planner
 from planner.cluster import PENDING, Cluster
-from planner.drain.empty_nodes import state_after
+from planner.drain.empty_nodes import EmptyingNodes, is_possible, state_after
 from planner.drain.most import Most, MostNodes, MostOptions
 from planner.drain.options import DrainOptions
 from planner.drain.single_failures import Failing, Failures, without_nodes
@@ -66,6 +66,32 @@ def test_no_set_of_nodes_is_larger_or_takes_fewer_evictions(seed: int) -> None:
     found = most_of(cluster)
     assert found.proven
     assert (len(found.drain.aim.drained), len(found.drain.evicted)) == most_by_all_sets(cluster)
+
+
+@given(st.integers(0, 10_000), st.sampled_from(["zone", "node"]))
+@settings(max_examples=USUAL // 25, suppress_health_check=[HealthCheck.too_slow])
+def test_no_larger_set_stands_every_failure(seed: int, kind: Failing) -> None:
+    cluster = small_cluster(seed, most_nodes=5)
+    nodes = range(len(cluster.nodes))
+    found = MostNodes(
+        cluster, PROFILE, MostOptions(tuple(nodes), dict.fromkeys(nodes, 1), kind), OPTIONS
+    ).best()
+    assert found.proven
+    sizes = range(len(nodes), found.price, -1)
+    larger = (each for size in sizes for each in combinations(nodes, size))
+    assert not any(stands_failures(cluster, each, kind) for each in larger)
+
+
+def stands_failures(cluster: Cluster, nodes: tuple[int, ...], kind: Failing) -> bool:
+    emptying = EmptyingNodes(cluster, PROFILE, OPTIONS)
+    drain = emptying.empty(nodes)
+    if not is_possible(drain):
+        drain = emptying.empty_thoroughly(nodes)
+    if not is_possible(drain):
+        return False
+    left = without_nodes(state_after(drain), nodes)
+    steady = total(violations(left, PROFILE)) <= emptying.broken
+    return steady and Failures(left, (), PROFILE).survived((kind,), seeds=4)
 
 
 def names(cluster: Cluster, nodes: tuple[int, ...]) -> Iterator[str]:
