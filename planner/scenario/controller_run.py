@@ -10,7 +10,7 @@ nothing that is told to go ever ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -80,12 +80,13 @@ class ControllerRun:
         self.random = self._settling.random
         self._watched = frozenset(stage.pods)
         pods, node_of = stage.cluster.pods, stage.cluster.node_of
-        self._ready = {p for p in stage.pods if node_of[p] >= 0 and pods[p].ready}
+        there = [pod for pod in stage.pods if node_of[pod] >= 0]
+        self._ready = {pod for pod in there if pods[pod].ready and not pods[pod].terminating}
         self._started: set[int] = set()
         """Pods that became ready in this run."""
         self._starting: list[int] = []
-        self._leaving: dict[int, int] = {}
-        """Terminating pods, with the twins that hold their room."""
+        self._leaving = {pod: pod for pod in there if pods[pod].terminating}
+        """Terminating pods, with the twins that hold their room; those of the snapshot hold it."""
         self._seen = (0, 0)
         self._settle()
 
@@ -97,7 +98,7 @@ class ControllerRun:
 
     def there(self, pods: Iterable[int]) -> list[int]:
         """Those that exist and are not leaving."""
-        return [pod for pod in pods if self._state.node(pod) != GONE]
+        return [p for p in pods if self._state.node(p) != GONE and p not in self._leaving]
 
     def leaving(self, pods: Iterable[int]) -> int:
         """How many of them are told to go and not gone yet."""
@@ -106,6 +107,11 @@ class ControllerRun:
     def ready(self, pod: int) -> bool:
         """Whether the pod has a node and is ready."""
         return pod in self._ready
+
+    @property
+    def preempted(self) -> Sequence[int]:
+        """Pods that others of higher priority drove off, in that order."""
+        return self._settling.preempted
 
     def started(self, pod: int) -> bool:
         """Whether it became ready in the course of this run, and not before."""

@@ -24,7 +24,7 @@ from planner.scenario.deployment_stage import (
 )
 from planner.scenario.new_revision import restarted
 from planner.scenario.replica_set import BURST, Candidate, acted_at, as_stored, deleted_first
-from planner.scenario.rollout_run import RolloutRun, rollout_run
+from planner.scenario.rollout_run import RolloutRun, Work, rollout_run
 from planner.scheduler.profile import Profile
 from planner_models.pod import PodTemplate
 from planner_models.workload import Deployment
@@ -58,14 +58,14 @@ class DeploymentRollout:
         controller = _DeploymentController(self.strategy, self._sets, self._new, self._ages)
         run.until_quiet(controller)
         owners = _scaled(self._stage.cluster.owners, controller.revisions, self._sets)
-        return rollout_run(
-            run,
-            run.ended().with_owners(owners),
+        work = Work(
             pods=self._stage.pods,
             updated=self._sets[self._new].pods,
             wanted=self.strategy.replicas,
             most_down=controller.most_down,
+            held_up="the Deployment is paused" if self.strategy.paused else "",
         )
+        return rollout_run(run, run.ended().with_owners(owners), work)
 
 
 class Ages:

@@ -14,7 +14,7 @@ from planner.scenario.rollout import rollout_of
 from planner.scheduler.profile import default_profile
 from planner_models.workload import Deployment
 from tests.objects import HOSTNAME, merged
-from tests.scenario.deployments import apart, ref
+from tests.scenario.running_workloads import apart, ref
 from tests.world.random_worlds import random_world
 from tests.world.world import Json, World, leaving, of_kind, owned_by
 
