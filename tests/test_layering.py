@@ -23,6 +23,7 @@ PACKAGES = (
     "descheduler",
     "disruption",
     "documents",
+    "drain",
     "evictions",
     "examples",
     "explain",

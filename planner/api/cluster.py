@@ -21,6 +21,7 @@ from planner.report.text.commands import Given
 
 if TYPE_CHECKING:
     from planner.api.diagnosis import Diagnosis
+    from planner.api.drain_plan import DrainPlan
     from planner.api.eviction_plan import EvictionPlan, Policy
     from planner.api.inspection import Inspection
     from planner.api.plan import Plan
@@ -436,6 +437,58 @@ class Cluster:
                 self.snapshot, options, profile, policies=policies, progress=progress
             )
         return EvictionPlan.of(document, self._origin("evict", chosen))
+
+    def drain(  # noqa: PLR0913 - options are keywords
+        self,
+        *nodes: str,
+        selector: str | LabelSelector | None = None,
+        zone: str | None = None,
+        all_nodes: bool = False,
+        pod_selector: str | LabelSelector | None = None,
+        force: bool = False,
+        delete_emptydir_data: bool = False,
+        allow_owners: Iterable[str] = (),
+        max_unavailable: int | None = None,
+        seeds: int | None = None,
+        time_limit: float = 60.0,
+        scheduler: Configuration = None,
+        ignored_plugins: Sequence[str] = (),
+        progress: Callable[[Progress], None] | None = None,
+    ) -> DrainPlan:
+        """Whether these nodes can be emptied, in which waves, and what stands in the way.
+
+        Nodes are given by name, by their labels (`selector`), by zone, or all of them. As with
+        `kubectl drain`, pods of DaemonSets and static pods stay; `pod_selector` chooses those that
+        have to leave, `force` evicts pods that no controller makes anew, and
+        `delete_emptydir_data` those with emptyDir volumes.
+        """
+        from planner.api.drain_plan import DrainPlan, nodes_of, selected_pods, words_of
+        from planner.api.profiles import default_scheduler
+        from planner.documents.drain_plan import drain_plan
+        from planner.drain.find import find_drain
+        from planner.drain.options import DrainOptions
+
+        require_time(time_limit)
+        require_at_least("seeds", seeds, 1)
+        require_at_least("max_unavailable", max_unavailable, 1)
+        require_nodes(self.snapshot)
+        options = DrainOptions(
+            nodes=nodes_of(self.snapshot, nodes, selector, zone, all_nodes),
+            force=force,
+            delete_emptydir_data=delete_emptydir_data,
+            pods=selected_pods(self.snapshot, pod_selector),
+            owners=frozenset(allow_owners),
+            max_unavailable=max_unavailable,
+            seeds=seeds,
+            time_limit=time_limit,
+        )
+        profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
+        found = find_drain(self.snapshot, options, profile, progress)
+        chosen = None if pod_selector is None else str(pod_selector)
+        words = words_of(nodes, None if selector is None else str(selector), zone, all_nodes)
+        given = Given(input_arguments(self.paths, self.example), words)
+        origin = Origin("planner drain", self.paths, self.snapshot, given=given)
+        return DrainPlan.of(drain_plan(found, chosen), origin)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """The objects as they were read, with pods where they are now, as JSON for kubectl."""

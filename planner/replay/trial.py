@@ -11,7 +11,7 @@ anew. A StatefulSet makes a pod when the old one is gone, an ordered one when th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,9 +75,14 @@ class Trial:
         self._allowances = allowances
         self._making = PodMaking(cluster)
 
+    @property
+    def node_of(self) -> IntArray:
+        """Where pods are now: whoever makes up waves as they go looks at this in between."""
+        return self._state.node_of[: self._size]
+
     def run(
         self,
-        waves: Sequence[WavePlan],
+        waves: Iterable[WavePlan],
         manner: Manner,
         *,
         unlimited: bool = False,
@@ -86,7 +91,7 @@ class Trial:
         """Carry the waves out; `unlimited` minds no budget. `choices` takes up what was tied."""
         running = _Running(self._state, manner, {} if choices is None else choices, self._making)
         running.settle()
-        budgets = _Budgets(self._state.cluster, self._allowances)
+        budgets = Budgets(self._state.cluster, self._allowances)
         after: list[IntArray] = []
         refused: int | None = None
         for number, wave in enumerate(waves):
@@ -108,7 +113,7 @@ class Trial:
         )
 
     def _wave(
-        self, running: _Running, wave: WavePlan, budgets: _Budgets | None, manner: Manner
+        self, running: _Running, wave: WavePlan, budgets: Budgets | None, manner: Manner
     ) -> int | None:
         order = list(wave.evictions)
         if running.random is not None:
@@ -126,7 +131,7 @@ class Trial:
         return None
 
 
-class _Budgets:
+class Budgets:
     """What the Eviction API would let go: pods that wait are down, and so is this wave's share."""
 
     def __init__(self, cluster: Cluster, allowances: Allowances) -> None:
