@@ -56,7 +56,12 @@ class Stage:
         """Stand in for pods that are terminating."""
         self.state = TrialState(with_old_pods(cluster, list(self.pods)), profile)
         self.making = PodMaking(cluster)
-        self.silent = frozenset(i for i, node in enumerate(cluster.nodes) if _silent(node))
+        self.silent = silent_nodes(cluster)
+
+
+def silent_nodes(cluster: Cluster) -> frozenset[int]:
+    """Nodes on which nothing starts, and nothing ever ends."""
+    return frozenset(i for i, node in enumerate(cluster.nodes) if _silent(node))
 
 
 def _silent(node: Node) -> bool:

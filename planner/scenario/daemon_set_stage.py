@@ -10,9 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from planner.cluster import GONE, Cluster
+from planner.cluster import Cluster
 from planner.cluster.new_pods import with_new_pods
 from planner.cluster.owners import Owners, WorkloadRef
 from planner.disruption.templates import another_pod
@@ -25,6 +23,7 @@ from planner.scenario.new_revision import (
     same_revision,
     template_hash,
 )
+from planner.scenario.workload_pods import workload_pods
 from planner.scheduler.profile import Profile
 from planner.sources.daemons import daemon_spec, pinned_node, pinned_spec
 from planner.sources.replicas import Mould, owner_of
@@ -78,13 +77,12 @@ def daemon_set_stage(
 def _stored(cluster: Cluster, daemon_set: DaemonSet) -> dict[int, tuple[int, ...]]:
     """Pods by the node that they are on or wait for; those that wait come last."""
     ref = WorkloadRef(daemon_set.namespace, "DaemonSet", daemon_set.name)
-    groups = np.array([g for g, w in enumerate(cluster.workloads) if w == ref], np.int64)
     found: dict[int, list[int]] = defaultdict(list)
-    for pod in cluster.pods_of(groups).tolist():
-        node = int(cluster.node_of[pod])
-        if node < 0 and node != GONE:
-            node = cluster.node_index.get(pinned_node(cluster.pods[pod]), GONE)
-        if node != GONE:
+    for pod in workload_pods(cluster, ref):
+        node: int | None = int(cluster.node_of[pod])
+        if node is not None and node < 0:
+            node = cluster.node_index.get(pinned_node(cluster.pods[pod]))
+        if node is not None:
             found[node].append(pod)
 
     def age(pod: int) -> tuple[bool, int]:

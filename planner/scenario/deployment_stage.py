@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from planner.cluster import GONE, Cluster
+from planner.cluster import Cluster
 from planner.cluster.new_pods import with_new_pods
 from planner.cluster.owners import Owners, WorkloadRef
 from planner.scenario.controller_run import Stage
@@ -23,6 +21,7 @@ from planner.scenario.new_revision import (
     same_revision,
     template_hash,
 )
+from planner.scenario.workload_pods import lasting_pods
 from planner.scheduler.profile import Profile
 from planner.sources.replicas import owner_of
 from planner.sources.synthesise import replica_set_of, revision_key
@@ -50,12 +49,11 @@ def replica_sets_of(cluster: Cluster, deployment: Deployment) -> list[Replicas]:
     is then taken for the present one.
     """
     ref = WorkloadRef(deployment.namespace, "Deployment", deployment.name)
-    groups = np.array([g for g, w in enumerate(cluster.workloads) if w == ref], np.int64)
     pods_of: dict[str, list[int]] = {}
-    for pod in cluster.pods_of(groups).tolist():
-        record = cluster.pods[pod]
-        if cluster.node_of[pod] != GONE and not record.terminating and record.owner is not None:
-            pods_of.setdefault(record.owner.name, []).append(pod)
+    for pod in lasting_pods(cluster, ref):
+        owner = cluster.pods[pod].owner
+        if owner is not None:
+            pods_of.setdefault(owner.name, []).append(pod)
     known = {each.name: each for each in _owned(cluster, deployment)}
     found = [
         Replicas(each, _start(cluster, each, pods_of.get(name, ()), each.spec.replicas), ())

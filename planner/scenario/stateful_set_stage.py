@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import msgspec
-import numpy as np
 
 from planner.cluster import GONE, Cluster
 from planner.cluster.new_pods import with_new_pods
@@ -21,6 +20,7 @@ from planner.disruption.templates import another_pod
 from planner.scenario.controller_run import Stage
 from planner.scenario.new_revision import labelled, replica_mould, same_revision
 from planner.scenario.stateful_set import Policy
+from planner.scenario.workload_pods import workload_pods
 from planner.scheduler.profile import Profile
 from planner.sources.replicas import Mould, owner_of, stateful_pod
 from planner_models.pod import Pod, PodTemplate
@@ -90,13 +90,8 @@ def stateful_set_stage(
 def stored_pods(cluster: Cluster, stateful_set: StatefulSet) -> dict[int, int]:
     """The StatefulSet's pods in the snapshot by ordinal, those that are leaving included."""
     ref = WorkloadRef(stateful_set.namespace, "StatefulSet", stateful_set.name)
-    groups = np.array([g for g, w in enumerate(cluster.workloads) if w == ref], np.int64)
-    found: dict[int, int] = {}
-    for pod in cluster.pods_of(groups).tolist():
-        ordinal = ordinal_of(cluster.pods[pod].name)
-        if cluster.node_of[pod] != GONE and ordinal is not None:
-            found[ordinal] = pod
-    return found
+    numbered = ((ordinal_of(cluster.pods[pod].name), pod) for pod in workload_pods(cluster, ref))
+    return {ordinal: pod for ordinal, pod in numbered if ordinal is not None}
 
 
 class _Moulds:
