@@ -89,7 +89,10 @@ class ControllerRun:
         self._ready = {pod for pod in there if pods[pod].ready and not pods[pod].terminating}
         self._started: set[int] = set()
         """Pods that became ready in this run."""
-        self._starting: list[int] = []
+        self._starting: dict[int, None] = {}
+        self.touched: list[int] = []
+        """Pods of which something may have changed, over and over; controllers read on from where
+        they were."""
         self._leaving = {pod: pod for pod in there if pods[pod].terminating}
         """Terminating pods, with the twins that hold their room; those of the snapshot hold it."""
         self._seen = (0, 0)
@@ -126,15 +129,16 @@ class ControllerRun:
 
     def make(self, pod: int) -> None:
         """A pod that is not there is created; it waits for a node."""
+        self.touched.append(pod)
         self._settling.arrives(pod)
 
     def delete(self, pod: int) -> None:
         """A pod without a node is gone at once; one that has a node may be terminating first."""
         node = self._state.node(pod)
+        self.touched.append(pod)
         self._ready.discard(pod)
         self._started.discard(pod)
-        if pod in self._starting:
-            self._starting.remove(pod)
+        self._starting.pop(pod, None)
         self._settling.withdraw(pod)
         if node >= 0 and (self._manner.terminating or node in self._stage.silent):
             twin = self._stage.twins[pod]
@@ -157,12 +161,14 @@ class ControllerRun:
         landed, driven = self._seen
         self._seen = len(self._settling.landings), len(self._settling.preempted)
         for pod in self._settling.preempted[driven:]:
+            self.touched.append(pod)
             self._ready.discard(pod)
             self._started.discard(pod)
+            self._starting.pop(pod, None)
         for landing in self._settling.landings[landed:]:
-            if landing.pod in self._watched:
-                self._starting.append(landing.pod)
-        self._starting = [p for p in self._starting if self._state.node(p) >= 0]
+            if landing.pod in self._watched and self._state.node(landing.pod) >= 0:
+                self.touched.append(landing.pod)
+                self._starting[landing.pod] = None
 
     def _some_become_ready(self) -> bool:
         """Pods that were placed start: one of them, or all."""
@@ -170,7 +176,9 @@ class ControllerRun:
         if pods and self._manner.one_by_one:
             at = 0 if self.random is None else self.random.randrange(len(pods))
             pods = [pods[at]]
-        self._starting = [pod for pod in self._starting if pod not in pods]
+        for pod in pods:
+            del self._starting[pod]
+        self.touched += pods
         self._ready.update(pods)
         self._started.update(pods)
         return bool(pods)
@@ -178,6 +186,7 @@ class ControllerRun:
     def _some_are_gone(self) -> bool:
         """Pods that were told to go have ended, and kube-scheduler tries again."""
         gone = [pod for pod, twin in self._leaving.items() if self._answers(twin)]
+        self.touched += gone
         for pod in gone:
             self._state.forget(self._leaving.pop(pod))
         if gone:
