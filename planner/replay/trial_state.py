@@ -70,19 +70,23 @@ class _Refused:
 
     def __init__(self, freed: Sequence[int]) -> None:
         self._freed = freed
-        self._groups: dict[int, tuple[int, BoolArray]] = {}
-        """When each was refused, as a length of `freed`, and the nodes that might take it."""
+        self._groups: dict[int, tuple[int, BoolArray | None]] = {}
+        """When each was refused, as a length of `freed`, and the nodes that might take it, if any
+        might."""
 
     def note(self, group: int, evaluation: Evaluation) -> None:
         """It was refused just now; nothing is kept of those for which pods elsewhere matter."""
         if evaluation.local:
-            self._groups[group] = (len(self._freed), evaluation.resolvable)
+            nodes = evaluation.resolvable
+            self._groups[group] = (len(self._freed), nodes if nodes.any() else None)
 
     def still(self, group: int) -> bool:
         """Whether nothing could have helped since."""
         if group not in self._groups:
             return False
         since, resolvable = self._groups[group]
+        if resolvable is None or since == len(self._freed):
+            return True
         if resolvable[self._freed[since:]].any():
             del self._groups[group]
             return False

@@ -172,7 +172,9 @@ class ControllerRun:
 
     def _some_become_ready(self) -> bool:
         """Pods that were placed start: one of them, or all."""
-        pods = [pod for pod in self._starting if self._answers(pod)]
+        pods = list(self._starting)
+        if self._stage.silent:
+            pods = [pod for pod in pods if self._answers(pod)]
         if pods and self._manner.one_by_one:
             at = 0 if self.random is None else self.random.randrange(len(pods))
             pods = [pods[at]]
