@@ -17,20 +17,25 @@ from planner.version import __version__
 
 if TYPE_CHECKING:
     from planner.api.answers import Answer
+    from planner.api.capacity import Capacity
     from planner.api.check import Check, check
     from planner.api.cluster import Cluster
     from planner.api.diagnosis import Diagnosis
     from planner.api.eviction_plan import EvictionPlan
     from planner.api.fleet import Fleet, FleetDecision, FleetDecisionList
     from planner.api.inspection import Inspection
+    from planner.api.live import Live, live_names
     from planner.api.load import Source, load, load_fleet
     from planner.api.plan import Plan
+    from planner.api.rbac import rbac
     from planner.api.simulation import Simulation
     from planner.errors import PlannerError, UsageError
     from planner.solver.progress import Progress
+    from planner.sources.live.reader import ReadProgress
 else:
     _PLACES = {
         "Answer": "api.answers",
+        "Capacity": "api.capacity",
         "Check": "api.check",
         "Cluster": "api.cluster",
         "Diagnosis": "api.diagnosis",
@@ -39,15 +44,19 @@ else:
         "FleetDecision": "api.fleet",
         "FleetDecisionList": "api.fleet",
         "Inspection": "api.inspection",
+        "Live": "api.live",
         "Plan": "api.plan",
         "PlannerError": "errors",
         "Progress": "solver.progress",
+        "ReadProgress": "sources.live.reader",
         "Simulation": "api.simulation",
         "Source": "api.load",
         "UsageError": "errors",
         "check": "api.check",
+        "live_names": "api.live",
         "load": "api.load",
         "load_fleet": "api.load",
+        "rbac": "api.rbac",
     }
 
     def __getattr__(name):
@@ -63,6 +72,7 @@ else:
 
 __all__ = [
     "Answer",
+    "Capacity",
     "Check",
     "Cluster",
     "Diagnosis",
@@ -71,14 +81,18 @@ __all__ = [
     "FleetDecision",
     "FleetDecisionList",
     "Inspection",
+    "Live",
     "Plan",
     "PlannerError",
     "Progress",
+    "ReadProgress",
     "Simulation",
     "Source",
     "UsageError",
     "__version__",
     "check",
+    "live_names",
     "load",
     "load_fleet",
+    "rbac",
 ]

@@ -11,24 +11,30 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from planner.api.arguments import input_arguments, one_of, require_at_least, require_time
+from planner.api.live import require_budgets
 from planner.api.names import find_node, require_nodes
 from planner.errors import UsageError
 from planner.report.emit import Origin
 from planner.report.text.commands import Given
 
 if TYPE_CHECKING:
+    from planner.api.capacity import Capacity
     from planner.api.diagnosis import Diagnosis
     from planner.api.drain_plan import DrainPlan
     from planner.api.eviction_plan import EvictionPlan, Policy
     from planner.api.inspection import Inspection
+    from planner.api.live import Live
+    from planner.api.load import Source
     from planner.api.plan import Plan
     from planner.api.profiles import Configuration
     from planner.api.selection import Selection
     from planner.api.simulation import Simulation
+    from planner.capacity.survive import Failure
     from planner.cluster import Cluster as Snapshot
+    from planner.scenario.changes import Manner
     from planner.solver.progress import Progress
     from planner.sources.inventory import Inventory
     from planner.sources.read import RawDocument
@@ -36,6 +42,7 @@ if TYPE_CHECKING:
     from planner_models.notice import Notice
     from planner_models.pod import Pod
     from planner_models.selectors import LabelSelector
+    from planner_models.source import ClusterSource
 
 PREFERENCES = ("balance", "pack", "none")
 MOVE_COSTS = ("count", "priority")
@@ -57,6 +64,14 @@ class Cluster:
     paths: tuple[str, ...] = ()
     objects: tuple[RawDocument, ...] | None = None
     example: str | None = None
+    source: ClusterSource | None = None
+    """Which cluster it is, and when it was read, as far as that is known."""
+    live: Live | None = None
+    """How it was read, if it is a running one."""
+    namespace: str = "default"
+    """Where targets are looked up that are given without one."""
+    warnings: tuple[str, ...] = ()
+    """What makes the reading of a running cluster less than complete."""
 
     def __repr__(self) -> str:
         return repr(self.snapshot)
@@ -111,7 +126,7 @@ class Cluster:
 
         chosen = self._selection("inspect", targets, namespace, all_namespaces, selector)
         found = inspect_cluster(self.snapshot, None if chosen.everything else chosen.pods)
-        return Inspection.of(found, self._origin("inspect", chosen))
+        return Inspection.of(found, self._origin("inspect", chosen.arguments))
 
     def simulate(  # noqa: PLR0913 - options are keywords
         self,
@@ -151,7 +166,7 @@ class Cluster:
         )
         pods = None if chosen.everything else chosen.asked
         document, final = simulation_of(self.snapshot, profiles, options, pods)
-        found = Simulation.of(document, self._origin("simulate", chosen))
+        found = Simulation.of(document, self._origin("simulate", chosen.arguments))
         found._after = replace(self, snapshot=final)
         return found
 
@@ -198,7 +213,9 @@ class Cluster:
             profile = scheduler_of(self.snapshot, chosen.asked, profiles)
             found = explain_pods(self.snapshot, chosen.asked, profile, options)
             found = beside_messages(found, self.snapshot, profiles, chosen.asked)
-        return Diagnosis.of(with_places(found, self.paths), self._origin("explain", chosen))
+        return Diagnosis.of(
+            with_places(found, self.paths), self._origin("explain", chosen.arguments)
+        )
 
     def explain_pending(  # noqa: PLR0913 - options are keywords
         self,
@@ -242,7 +259,7 @@ class Cluster:
         )
         found = beside_messages(found, self.snapshot, profiles, chosen.asked)
         places = with_places(found, () if brief else self.paths)
-        return Diagnosis.of(places, self._origin("explain", chosen))
+        return Diagnosis.of(places, self._origin("explain", chosen.arguments))
 
     def solve(  # noqa: PLR0913 - options are keywords
         self,
@@ -336,13 +353,15 @@ class Cluster:
             workers=workers,
         )
         require_nodes(self.snapshot)
+        if rebalance:
+            self._require_budgets("solve --rebalance")
         profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
         snapshot, asked = self.snapshot, None
         if not chosen.everything:
             snapshot = snapshot.without(set(snapshot.pending.tolist()).difference(chosen.pods))
             asked = frozenset(chosen.pods)
         found = make_plan(snapshot, options, profile, progress, asked)
-        return Plan.of(found, replace(self, snapshot=snapshot)._origin("solve", chosen))
+        return Plan.of(found, replace(self, snapshot=snapshot)._origin("solve", chosen.arguments))
 
     def evict(  # noqa: PLR0913 - options are keywords
         self,
@@ -397,6 +416,7 @@ class Cluster:
         ):
             require_at_least(name, number, least)
         require_nodes(self.snapshot)
+        self._require_budgets("evict")
         profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
         named, nodes = goals_of(self.snapshot, goals)
         chosen = self._selection("evict", targets, namespace, all_namespaces, selector)
@@ -436,7 +456,7 @@ class Cluster:
             document = make_eviction_plan(
                 self.snapshot, options, profile, policies=policies, progress=progress
             )
-        return EvictionPlan.of(document, self._origin("evict", chosen))
+        return EvictionPlan.of(document, self._origin("evict", chosen.arguments))
 
     def drain(  # noqa: PLR0913 - options are keywords
         self,
@@ -472,6 +492,7 @@ class Cluster:
         require_at_least("seeds", seeds, 1)
         require_at_least("max_unavailable", max_unavailable, 1)
         require_nodes(self.snapshot)
+        self._require_budgets("drain")
         options = DrainOptions(
             nodes=nodes_of(self.snapshot, nodes, selector, zone, all_nodes),
             force=force,
@@ -486,9 +507,62 @@ class Cluster:
         found = find_drain(self.snapshot, options, profile, progress)
         chosen = None if pod_selector is None else str(pod_selector)
         words = words_of(nodes, None if selector is None else str(selector), zone, all_nodes)
-        given = Given(input_arguments(self.paths, self.example), words)
-        origin = Origin("planner drain", self.paths, self.snapshot, given=given)
-        return DrainPlan.of(drain_plan(found, chosen), origin)
+        return DrainPlan.of(drain_plan(found, chosen), self._origin("drain", words))
+
+    def capacity(  # noqa: PLR0913 - options are keywords
+        self,
+        *targets: str,
+        pods: Source | Iterable[Source] = (),
+        namespace: str | None = None,
+        all_namespaces: bool = False,
+        selector: str | LabelSelector | None = None,
+        moves: bool | None = None,
+        survive: str | None = None,
+        manner: str = "removed",
+        up_to: int = 10_000,
+        time_limit: float = 60.0,
+        scheduler: Configuration = None,
+        ignored_plugins: Sequence[str] = (),
+    ) -> Capacity:
+        """How many more pods fit, and what stops the next one.
+
+        Of workloads that exist, each alone; `pods` are files with pods that don't exist yet,
+        counted together as a mix in the ratio of their replicas. `moves` asks what moves of other
+        pods would add (by default of one workload only), `survive` for the number that stands the
+        loss of any `zone` (the default) or `node`, whose nodes are `manner`.
+        """
+        from planner.api.capacity import MANNERS, SURVIVE, Capacity, new_pods, workloads_of
+        from planner.api.profiles import default_scheduler
+        from planner.capacity import CapacityOptions, capacity, demand_of, ready
+        from planner.documents.capacity import capacity_document
+
+        require_time(time_limit)
+        require_at_least("up_to", up_to, 1)
+        require_nodes(self.snapshot)
+        profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
+        chosen = self._selection("capacity", targets, namespace, all_namespaces, selector)
+        failure = one_of("survive", survive or "zone", SURVIVE)
+        cluster, left_out = ready(self.snapshot, profile)
+        others: tuple[str, ...] = ()
+        if pods:
+            cluster, mix = new_pods(cluster, pods, None)
+            questions = [mix]
+        else:
+            refs, others = workloads_of(self.snapshot, chosen.pods)
+            questions = [[demand_of(cluster, ref)] for ref in refs]
+        single = len(questions) == 1
+        options = CapacityOptions(
+            up_to=up_to,
+            moves=single if moves is None else moves,
+            survive=None if failure == "none" else cast("Failure", failure),
+            manner=cast("Manner", one_of("manner", manner, MANNERS)),
+            time_limit=time_limit,
+        )
+        lines = [capacity(cluster, demands, profile, options) for demands in questions]
+        found = capacity_document(
+            cluster, lines, options, left_out=left_out, not_counted=others if not single else ()
+        )
+        return Capacity.of(found, self._origin("capacity", chosen.arguments))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """The objects as they were read, with pods where they are now, as JSON for kubectl."""
@@ -511,12 +585,29 @@ class Cluster:
     ) -> Selection:
         from planner.api.selection import selection_of
 
-        return selection_of(self.snapshot, command, targets, namespace, all_namespaces, selector)
+        return selection_of(
+            self.snapshot,
+            command,
+            targets,
+            namespace,
+            all_namespaces,
+            selector,
+            default=self.namespace,
+        )
 
-    def _origin(self, command: str, chosen: Selection) -> Origin:
+    def _require_budgets(self, command: str) -> None:
+        require_budgets(() if self.source is None else self.source.not_read, command)
+
+    def _origin(self, command: str, part: tuple[str, ...]) -> Origin:
+        """Where an answer comes from; `part` are the words that choose what it is about."""
         return Origin(
             f"planner {command}",
             self.paths,
             self.snapshot,
-            given=Given(input_arguments(self.paths, self.example), chosen.arguments),
+            given=Given(
+                input_arguments(self.paths, self.example, self.live),
+                part,
+                namespace=self.namespace,
+            ),
+            source=self.source,
         )

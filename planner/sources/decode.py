@@ -19,7 +19,7 @@ from planner.sources.kinds import CLUSTER_SCOPED, UNNAMED, model_of, right_versi
 from planner.sources.manifests import POD, TEMPLATE, check_manifest
 from planner.sources.names import GeneratedNames
 from planner.sources.objects import ObjectDecoder
-from planner.sources.pod_row import RowReader
+from planner.sources.pod_row import PodPage, RowReader
 from planner.sources.pods import PodDecoder, WholePod
 from planner.sources.read import RawDocument, Refused
 from planner.sources.validation import from_decoder, from_pydantic, short
@@ -63,13 +63,24 @@ class Decoded(msgspec.Struct):
     """Objects that have a name of planner's making."""
     refused: list[SourceError] = []
     """What was left out because the user asked to go on without it."""
+    live: dict[type[BaseModel], int] = {}
+    """How many of each kind, from the first on, are those of a running cluster."""
 
 
 def decode_documents(
-    documents: Iterable[RawDocument | Refused | Piece | PodRows], *, skip_invalid: bool = False
+    documents: Iterable[RawDocument | Refused | Piece | PodRows],
+    *,
+    skip_invalid: bool = False,
+    live: Iterable[RawDocument | PodPage] = (),
 ) -> Decoded:
-    """Every object of every document, lists opened."""
+    """Every object of every document, lists opened; first those of a running cluster."""
     decoder = _Decoder(skip_invalid)
+    for page in live:
+        if isinstance(page, PodPage):
+            decoder.add_page(page)
+        else:
+            decoder.add(page)
+    decoder.found.live = {model: len(found) for model, found in decoder.found.others.items()}
     for document in documents:
         if isinstance(document, Refused):
             decoder.found.refused.append(document.error)
@@ -132,6 +143,13 @@ class _Decoder:
             self.found.pods.extend([self._pods.pod(row) for row in pods.rows])
         except ValueError as error:
             raise UnevenDumpError(pods.file) from error
+
+    def add_page(self, page: PodPage) -> None:
+        """Pods of an API server; if one is refused, it is looked for one by one."""
+        try:
+            self.found.pods.extend([self._pods.pod(row) for row in self._rows.page(page)])
+        except ValueError:
+            self.add(RawDocument(page.file, page.data, 1))
 
     def _add_array(self, document: RawDocument | Piece) -> None:
         """Pods alone are read in one go; whatever hinders that is found one by one."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -69,9 +69,13 @@ def missing_pods(
     pods: Sequence[Pod],
     nodes: Sequence[Node],
     claims: Iterable[PersistentVolumeClaim],
+    complete: Set[int] = frozenset(),
 ) -> Synthesised:
-    """The pods that controllers would add now; finished and terminating ones don't count."""
-    return _Synthesis(workloads, pods, nodes, claims).run()
+    """The pods that controllers would add now; finished and terminating ones don't count.
+
+    `complete` are the controllers, by identity, that have made all pods that they can make.
+    """
+    return _Synthesis(workloads, pods, nodes, claims, complete).run()
 
 
 class _Synthesis:
@@ -83,8 +87,10 @@ class _Synthesis:
         pods: Sequence[Pod],
         nodes: Sequence[Node],
         claims: Iterable[PersistentVolumeClaim],
+        complete: Set[int],
     ) -> None:
         self._workloads = workloads
+        self._complete = complete
         self._nodes = nodes
         self._claims = {claim.key for claim in claims}
         self._taken = {(pod.namespace, pod.name) for pod in pods if not pod.finished}
@@ -122,21 +128,28 @@ class _Synthesis:
     def run(self) -> Synthesised:
         """Every controller in turn; those that are being deleted create nothing."""
         wanted = self._workloads
-        for deployment in _living(wanted.deployments):
+        for deployment in self._wanting(wanted.deployments):
             self._deployment(deployment)
         managed = {deployment.key for deployment in wanted.deployments}
-        for replica_set in _living(wanted.replica_sets):
+        for replica_set in self._wanting(wanted.replica_sets):
             if _deployment_of(replica_set) not in managed:
                 self._replicas("ReplicaSet", replica_set, replica_set.spec.replicas)
-        for controller in _living(wanted.replication_controllers):
+        for controller in self._wanting(wanted.replication_controllers):
             self._replicas("ReplicationController", controller, controller.spec.replicas)
-        for job in _living(wanted.jobs):
+        for job in self._wanting(wanted.jobs):
             self._replicas("Job", job, job.wanted)
-        for stateful_set in _living(wanted.stateful_sets):
+        for stateful_set in self._wanting(wanted.stateful_sets):
             self._stateful(stateful_set)
-        for daemon_set in _living(wanted.daemon_sets):
+        for daemon_set in self._wanting(wanted.daemon_sets):
             self._daemon(daemon_set)
         return Synthesised(tuple(self._made), tuple(self._made_sets), tuple(self._made_claims))
+
+    def _wanting(self, owners: Iterable[K]) -> Iterator[K]:
+        return (
+            owner
+            for owner in owners
+            if owner.metadata.deletion_timestamp is None and id(owner) not in self._complete
+        )
 
     def _deployment(self, deployment: Deployment) -> None:
         """Missing replicas belong to the newest ReplicaSet; without one, to a new one.
@@ -234,10 +247,6 @@ class _Synthesis:
                 object=f"{kind} {owner.key}",
                 field=field,
             )
-
-
-def _living(owners: Iterable[K]) -> Iterator[K]:
-    return (owner for owner in owners if owner.metadata.deletion_timestamp is None)
 
 
 def _deployment_of(replica_set: ReplicaSet) -> str | None:
