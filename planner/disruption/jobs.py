@@ -41,6 +41,19 @@ def job_replacement(
     return "equal", ""
 
 
+def job_fails(job: Job, lost: int) -> bool:
+    """Whether the Job ends for sure, with all its pods, if so many of them are taken away.
+
+    Restarts of containers may end it sooner.
+    """
+    known = job.spec.managed_by in ("", "kubernetes.io/job-controller")
+    if not known or job.finished or _ignores_evictions(job):
+        return False
+    if job.spec.backoff_limit_per_index is not None:
+        return False
+    return job.status.failed + lost > job.spec.backoff_limit
+
+
 def _ignores_evictions(job: Job) -> bool:
     for rule in job.spec.pod_failure_policy.rules:
         if rule.action != "Ignore":

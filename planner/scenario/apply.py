@@ -31,7 +31,7 @@ from planner.scenario.changes import (
     RemovePods,
     Scale,
 )
-from planner.scenario.lost_pods import LostPod, lost_pods, staying
+from planner.scenario.lost_pods import LostPod, ended_with_their_jobs, lost_pods, staying
 from planner.scenario.manifests import applied
 from planner.scenario.scale import scaled
 from planner.scenario.unreachable import ZoneOutage, unreachable
@@ -54,12 +54,13 @@ class Departure(NamedTuple):
     """A pod of a silent node is deleted, so many seconds after the outage.
 
     It stays on the node as its terminating `twin`; with `again` another pod waits in its place.
+    Pods elsewhere that end with their Job have no twin.
     """
 
     seconds: int
     pod: int
     node: int
-    twin: int
+    twin: int | None
     again: bool
 
 
@@ -166,7 +167,7 @@ def _cordoned(state: Changed, change: Cordon) -> Changed:
 def _evicted(state: Changed, change: Evict) -> Changed:
     """The old pods are gone by the time that kube-scheduler looks at the new ones."""
     pods = _pods_now(state, change.pods)
-    lost = lost_pods(state.cluster, pods, ended=True)
+    lost = _lost_pods(state.cluster, pods)
     fact = Fact("evict", _keys(state, pods), f"evicted {count_of(len(pods), 'pod')}")
     return replace(
         state,
@@ -174,6 +175,13 @@ def _evicted(state: Changed, change: Evict) -> Changed:
         facts=(*state.facts, fact),
         lost=(*state.lost, *lost),
     )
+
+
+def _lost_pods(cluster: Cluster, pods: Sequence[int]) -> tuple[LostPod, ...]:
+    """What becomes of pods that end at once, and of those that end with them."""
+    lost = lost_pods(cluster, pods, ended=True)
+    more = ended_with_their_jobs(cluster, lost, ended=True).values()
+    return (*lost, *(each for siblings in more for each in siblings))
 
 
 def _gone_or_again(lost: Iterable[LostPod]) -> dict[int, int]:
@@ -198,7 +206,7 @@ def _lost(state: Changed, changes: Sequence[LoseNodes]) -> Changed:
 
 def _removed(state: Changed, nodes: Sequence[int]) -> Changed:
     pods = _pods_on(state.cluster, nodes)
-    lost = lost_pods(state.cluster, pods, ended=True)
+    lost = _lost_pods(state.cluster, pods)
     cluster = state.cluster.without_nodes(nodes).with_placement(_gone_or_again(lost))
     return replace(state, cluster=cluster, lost=(*state.lost, *lost), down=state.down.union(nodes))
 
@@ -210,16 +218,22 @@ def _silent(state: Changed, nodes: Sequence[int]) -> Changed:
     outage = unreachable(cluster, nodes, pods)
     lost = lost_pods(cluster, (p for p in pods if p in outage.deleted_at), ended=False)
     stay = staying(cluster, (p for p in pods if p not in outage.deleted_at))
-    departures = (
+    departures = [
         Departure(outage.deleted_at[e.pod], e.pod, e.node, twin, e.fate == "replaced")
         for twin, e in enumerate(lost, start=len(cluster.pods))
-    )
+    ]
+    in_order = sorted(lost, key=lambda each: (outage.deleted_at[each.pod], each.pod))
+    with_jobs = ended_with_their_jobs(cluster, in_order, ended=False)
+    for last, siblings in with_jobs.items():
+        at = outage.deleted_at[last]
+        departures += [Departure(at, e.pod, e.node, None, False) for e in siblings]
+    also = (each for siblings in with_jobs.values() for each in siblings)
     records = {pod: msgspec.structs.replace(cluster.pods[pod], ready=False) for pod in pods}
     changed = cluster.with_nodes(outage.nodes).with_pods(records)
     return replace(
         state,
         cluster=with_old_pods(changed, [each.pod for each in lost]),
-        lost=(*state.lost, *lost, *stay),
+        lost=(*state.lost, *lost, *also, *stay),
         down=state.down.union(nodes),
         zones=outage.zones,
         departures=tuple(sorted(departures)),

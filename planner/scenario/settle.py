@@ -89,7 +89,7 @@ class _Settling(Placing):
                 self.random.shuffle(order)
                 for old, (node, new) in enumerate(zip(zone.lost, order, strict=True)):
                     later[node] = (new - old) * zone.seconds
-        return sorted(e._replace(seconds=e.seconds + later[e.node]) for e in departures)
+        return sorted(e._replace(seconds=e.seconds + later.get(e.node, 0)) for e in departures)
 
     def _depart(self, together: Iterable[Departure]) -> None:
         arriving = []
@@ -99,7 +99,14 @@ class _Settling(Placing):
                 arriving.append(each.pod)
             else:
                 self.state.forget(each.pod)
+                self._give_up(each.pod)
         self._arrive([pod for pod in arriving if self.schedulable(pod)])
+
+    def _give_up(self, pod: int) -> None:
+        """A pod that is gone waits no longer."""
+        waiting = self._waiting[int(self._cluster.group_of[pod])]
+        if pod in waiting:
+            waiting.remove(pod)
 
     def _arrive(self, pods: Sequence[int]) -> None:
         """New pods in the queue; where one finds a node, others of its group may, too."""
@@ -137,7 +144,7 @@ class _Settling(Placing):
 
     def landed(self, pod: int, node: int, best: IntArray | None) -> None:
         """It waits no longer."""
-        self._waiting[int(self._cluster.group_of[pod])].remove(pod)
+        self._give_up(pod)
 
     def driven_off(self, victim: int, *, again: bool) -> None:
         """The pod waits to be made anew, or is gone."""
