@@ -28,6 +28,7 @@ _MARK = re.compile(r"^(error:|warning:|help:)", re.MULTILINE)
 
 FLAGS = {
     "all_namespaces": "-A",
+    "anonymous": "--anonymous",
     "costs": "--cost",
     "goals": "--for",
     "like_descheduler": "--like-descheduler",
@@ -37,9 +38,11 @@ FLAGS = {
     "against": "--against",
     "example": "--example",
     "request_timeout": "--request-timeout",
+    "max_age": "--max-age",
     "max_input": "--max-input",
     "max_moves": "--max-moves",
     "movable": "--movable",
+    "names": "--names",
     "namespace": "-n",
     "now": "--now",
     "pod_selector": "--pod-selector",

@@ -303,6 +303,7 @@ def test_messages_of_the_facade_speak_of_options_that_there_are() -> None:
         Cluster.explain,
         Cluster.solve,
         Cluster.evict,
+        Cluster.dump,
         Cluster.drain,
         Fleet.decide,
         check,
