@@ -13,7 +13,7 @@ the order of placements matters: then no answer is kept, and the scheduler follo
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 from random import Random
@@ -21,8 +21,8 @@ from random import Random
 import numpy as np
 
 from planner.cluster import GONE, PENDING, Cluster
-from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
+from planner.replay.refused_groups import RefusedGroups
 from planner.replay.verify import CORDON, cordoned_node
 from planner.scheduler.cycle import Evaluation, Scheduler
 from planner.scheduler.framework.plugin import UNRESOLVABLE, Status
@@ -61,43 +61,6 @@ class Fingerprint:
         self.value = (self.value + delta * number) & _FINGERPRINT_MASK
 
 
-class _Refused:
-    """Groups whose pods need not be tried: no pod has left a node where that could help.
-
-    As kube-scheduler's queueing hints: a pod that waits for room alone is tried again only when
-    somebody leaves a node that has enough room in all.
-    """
-
-    def __init__(self, freed: Sequence[int]) -> None:
-        self._freed = freed
-        self._groups: dict[int, tuple[int, BoolArray | None]] = {}
-        """When each was refused, as a length of `freed`, and the nodes that might take it, if any
-        might."""
-
-    def note(self, group: int, evaluation: Evaluation) -> None:
-        """It was refused just now; nothing is kept of those for which pods elsewhere matter."""
-        if evaluation.local:
-            nodes = evaluation.resolvable
-            self._groups[group] = (len(self._freed), nodes if nodes.any() else None)
-
-    def still(self, group: int) -> bool:
-        """Whether nothing could have helped since."""
-        if group not in self._groups:
-            return False
-        since, resolvable = self._groups[group]
-        if resolvable is None or since == len(self._freed):
-            return True
-        if resolvable[self._freed[since:]].any():
-            del self._groups[group]
-            return False
-        self._groups[group] = (len(self._freed), resolvable)
-        return True
-
-    def clear(self) -> None:
-        """Everything is to be asked anew."""
-        self._groups.clear()
-
-
 class TrialState:
     """Pods come and go; `restore` brings everything back to where it was."""
 
@@ -127,8 +90,8 @@ class TrialState:
         """Questions after preemption that had no answer."""
         self._freed: list[int] = []
         """Nodes that pods have left since the start, in that order."""
-        self._refused = _Refused(self._freed)
-        self._helpless = _Refused(self._freed)
+        self._refused = RefusedGroups(self._freed)
+        self._helpless = RefusedGroups(self._freed)
         """Groups that no node takes, and those that preemption does not help, either."""
         self.position = 0
         """Grows with every change."""

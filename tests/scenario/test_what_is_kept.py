@@ -9,7 +9,7 @@ import os
 
 import pytest
 
-from planner.replay.trial_state import _Refused
+from planner.replay.refused_groups import RefusedGroups
 from planner.scenario.controller_run import ControllerRun, manners
 from planner.scenario.deployment_pods import DeploymentPods
 from planner.scenario.deployment_rollout import _DeploymentController
@@ -38,7 +38,7 @@ def test_pods_that_nothing_could_help_would_not_have_found_a_node(
 ) -> None:
     world = random_world(number)
     hinted = rollouts_end(world, 6)
-    monkeypatch.setattr(_Refused, "still", lambda self, group: False)
+    monkeypatch.setattr(RefusedGroups, "still", lambda self, group: False)
     assert rollouts_end(world, 6) == hinted
 
 
