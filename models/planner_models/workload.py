@@ -112,10 +112,13 @@ class StatefulSetOrdinals(KubeModel):
 
 
 class RollingUpdateStatefulSet(KubeModel):
-    """Pods from the ordinal `partition` on are updated, `maxUnavailable` at once."""
+    """Pods from the ordinal `partition` on are updated, `maxUnavailable` at once.
+
+    Only an API server with the feature MaxUnavailableStatefulSet stores that number.
+    """
 
     partition: Count = 0
-    max_unavailable: IntOrPercent = 1
+    max_unavailable: IntOrPercent | None = None
 
 
 class StatefulSetUpdateStrategy(KubeModel):

@@ -14,7 +14,6 @@ from planner.cli.live_options import live_of
 from planner.cli.reading_line import ReadingLine
 from planner.cli.session import session_of
 from planner.errors import UsageError
-from planner.words import count_of
 
 if TYPE_CHECKING:
     from planner import Cluster, Fleet
@@ -45,9 +44,7 @@ def read_cluster(
     for text in (*cluster.ages(), *cluster.warnings):
         warn(text)
     warn_of_skipped(cluster.notices)
-    session.tell(
-        f"read {count_of(len(cluster.nodes), 'node')} and {count_of(len(cluster.pods), 'pod')}"
-    )
+    session.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
     return cluster
 
 

@@ -28,7 +28,6 @@ from planner.cli.output import show
 from planner.cli.session import session_of
 from planner.exit_codes import DONE, NEGATIVE
 from planner.report.text.formats import Output
-from planner.words import count_of
 
 DETAILED = (Output.JSON, Output.YAML, Output.WIDE)
 
@@ -128,7 +127,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of the command
         scheduler=scheduler_config,
         ignored_plugins=ignored or (),
     )
-    session_of(context).tell(f"tried {count_of(found.summary.pods, 'pod')}")
+    session_of(context).tell(f"tried {found.summary.pods} pods")
     if out is not None:
         found.after.write(out)
     show(context, found, output, report)

@@ -186,11 +186,15 @@ class Cluster:
         return self.with_placement(dict.fromkeys(pods, GONE))
 
     def with_pods(self, records: Mapping[int, Pod]) -> Cluster:
-        """Newer records of the same pods: another age or state, the same key, labels and spec."""
+        """Newer records of the same pods: another name, age or state, the same labels and spec."""
         pods = list(self.pods)
+        renamed = any(pods[index].key != pod.key for index, pod in records.items())
         for index, pod in records.items():
             pods[index] = pod
-        return self._derived(pods=tuple(pods))
+        changed = self._derived(pods=tuple(pods))
+        if renamed:
+            changed.__dict__.pop("pod_index", None)
+        return changed
 
     def with_owners(self, owners: Owners) -> Cluster:
         """The same controllers as before, other numbers of replicas."""

@@ -41,6 +41,19 @@ def job_replacement(
     return "equal", ""
 
 
+def job_fails(job: Job, lost: int) -> bool:
+    """Whether the Job ends for sure, with all its pods, if so many of them are taken away.
+
+    Restarts of containers may end it sooner.
+    """
+    known = job.spec.managed_by in ("", "kubernetes.io/job-controller")
+    if not known or job.finished or _on_eviction(job) != "Count":
+        return False
+    if job.spec.backoff_limit_per_index is not None:
+        return False
+    return job.status.failed + lost > job.spec.backoff_limit
+
+
 def _makes_none(job: Job, pods: int, name: str) -> str:
     """Why the Job makes no pod now that could take the place of another."""
     if job.metadata.deletion_timestamp is not None:

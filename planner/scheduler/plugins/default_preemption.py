@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -98,8 +99,15 @@ class DryRun:
         self._nominated = nominated or {}
         self._filters = tuple(filters)
         self._counting = [each for each in self._filters if not isinstance(each, StaticFilter)]
-        self._budgets = _Budgets(state)
-        self._lower = _LowerPriority(state, pod)
+        self._pod = pod
+
+    @cached_property
+    def _budgets(self) -> _Budgets:
+        return _Budgets(self._state)
+
+    @cached_property
+    def _lower(self) -> _LowerPriority:
+        return _LowerPriority(self._state, self._pod)
 
     def on(self, node: int) -> Victims | Status:
         """The pods of this node that would have to go, or why that would not help.
