@@ -169,6 +169,17 @@ class EmptyingNodes:
         reached = tuple(map(trials.ends_well, found.tried.runs))
         return replace(found, tried=replace(found.tried, reached=reached))
 
+    def sources_of_failure(self, found: Drain) -> set[int]:
+        """Nodes with pods of workloads whose pods found no place in a trial, or budgets kept."""
+        run, cluster = found.tried.runs[0], self.cluster
+        pods = np.flatnonzero((run.node_of == PENDING) & (cluster.node_of >= 0))
+        if run.refused is not None:
+            pods = np.append(pods, run.refused)
+        workloads = {cluster.workloads[group] for group in cluster.group_of[pods].tolist()}
+        groups = [g for g, workload in enumerate(cluster.workloads) if workload in workloads]
+        alike = np.isin(cluster.group_of, groups) & (cluster.node_of >= 0)
+        return set(cluster.node_of[alike].tolist())
+
     def nothing_tried(self, nodes: Collection[int]) -> Drain:
         """The drain of these nodes, before anything was tried."""
         chosen, leaving = tuple(sorted(nodes)), self.leaving(nodes)

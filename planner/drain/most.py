@@ -34,8 +34,10 @@ FEW_SEEDS = 1
 """So many seeds turn a bad set down; a good one is tried under all."""
 COUNTING_LIMIT = 10.0
 """CP-SAT's deterministic seconds for a bound by counting."""
-SPARE = (0.02, 0.05, 0.1, 0.2)
+SPARE = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 """Parts of the requests for which room is left over, in a large cluster: the first that does."""
+GOES = 24
+"""So many goes through a large cluster are tried; one that fails early costs little."""
 FAILURE_WORK = 3_000_000
 """Pods times nodes up to which every single failure is tried without being asked to."""
 
@@ -102,16 +104,22 @@ class MostNodes:
         return self._first_that_holds(search, search.cut_off, known)
 
     def _at_scale(self) -> Most:
-        """As many nodes as room in total allows, with less and less of it left over."""
+        """As many nodes as room in total allows; less of it, or without nodes that failed."""
         counting = self._emptying.counting()
         bound = counting.most(self._prices, COUNTING_LIMIT).bound
-        for number, spare in enumerate(SPARE, start=1):
-            room = counting.with_spare(self._prices, COUNTING_LIMIT, spare)
-            drain = ManyNodes(self._emptying, room, self._prices).run()
+        prices, spares = dict(self._prices), list(SPARE)
+        for number in range(1, GOES + 1):
+            if not prices or not spares:
+                break
+            room = counting.with_spare(prices, COUNTING_LIMIT, spares[0])
+            drain = ManyNodes(self._emptying, room, prices).run()
             if is_possible(drain) and self._stands(drain, FEW_SEEDS):
-                price = sum(self._prices[node] for node in drain.aim.drained)
+                price = sum(prices[node] for node in drain.aim.drained)
                 return Most(drain, price, bound, number)
-        return Most(self._emptying.empty(()), 0, bound, len(SPARE))
+            failed = self._emptying.sources_of_failure(drain).intersection(prices)
+            prices = {node: price for node, price in prices.items() if node not in failed}
+            spares = spares if failed else spares[1:]
+        return Most(self._emptying.empty(()), 0, bound, GOES)
 
     def one_of_each_kind(self) -> Most:
         """The same, but one set stands for all that take as many nodes from every zone.

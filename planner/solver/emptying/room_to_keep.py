@@ -195,7 +195,7 @@ class Counting:
         domain_of = np.zeros(len(self._cluster.nodes), np.int64)
         if key is not None:
             domain_of = self._cluster.topology(key).domain_of
-        for row in self._pools():
+        for row in (each for each in self._pools() if each.nodes.any()):
             domains = np.unique(domain_of[row.nodes]).tolist()
             needed = (row.needed * (1 + spare) / len(domains)).astype(np.int64)
             for domain in domains:
