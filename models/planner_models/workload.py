@@ -236,10 +236,9 @@ class Job(KubeObject):
 
     @property
     def finished(self) -> bool:
-        """Complete or failed for good."""
-        return any(
-            c.type in ("Complete", "Failed") and c.status == "True" for c in self.status.conditions
-        )
+        """Complete or failed for good, or about to be so: no more pods are made."""
+        ends = ("Complete", "Failed", "SuccessCriteriaMet", "FailureTarget")
+        return any(c.type in ends and c.status == "True" for c in self.status.conditions)
 
     @property
     def replaces_failed_only(self) -> bool:

@@ -34,7 +34,10 @@ ELSEWHERE = -2
 GONE = -3
 """Taken out of the snapshot; its index stays, so that other indexes keep their meaning."""
 
-SHARED = ("node_index", "pod_index", "group_index", "_topologies", "workloads", "memo")
+SHARED = (
+    *("node_index", "pod_index", "group_index", "_topologies", "workloads", "memo"),
+    "group_memo",
+)
 """What has been found out about a snapshot and holds for all that differ in placement."""
 
 
@@ -149,6 +152,11 @@ class Cluster:
         return {}
 
     @cached_property
+    def group_memo(self) -> dict[str, Any]:
+        """The same from groups alone, whatever the nodes are."""
+        return {}
+
+    @cached_property
     def _by_group(self) -> tuple[IntArray, IntArray]:
         """All pods sorted by group, and where each group begins."""
         order = np.argsort(self.group_of, kind="stable")
@@ -240,14 +248,16 @@ class Cluster:
     def _with_nodes(self, **changes: Any) -> Cluster:
         """What is known of pods and groups alone is shared."""
         changed = replace(self, **changes)
-        for name in ("pod_index", "group_index", "workloads", "terminating", "_by_group"):
+        self.__dict__.setdefault("group_memo", {})
+        shared = ("pod_index", "group_index", "workloads", "terminating", "_by_group", "group_memo")
+        for name in shared:
             if name in self.__dict__:
                 changed.__dict__[name] = self.__dict__[name]
         return changed
 
     def _derived(self, **changes: Any) -> Cluster:
         changed = replace(self, **changes)
-        for shared in ("memo", "_topologies"):
+        for shared in ("memo", "group_memo", "_topologies"):
             self.__dict__.setdefault(shared, {})
         names: tuple[str, ...] = SHARED
         if "pods" not in changes:

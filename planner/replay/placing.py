@@ -52,7 +52,7 @@ class Placing:
                 self.state.forget(victim)
             else:
                 self.state.evict(victim, None)
-                self.driven_off(victim, again=self.making.again(victim))
+                self.driven_off(victim, pod, again=self.making.again(victim))
         self.state.place(pod, found.nominated)
         self.landed(pod, found.nominated, None)
         return True
@@ -62,5 +62,5 @@ class Placing:
         """The pod has found a node, one of the `best`, or one that others left for it."""
 
     @abstractmethod
-    def driven_off(self, victim: int, *, again: bool) -> None:
-        """A pod has lost its node; `again`: its controller makes it anew."""
+    def driven_off(self, victim: int, preemptor: int, *, again: bool) -> None:
+        """A pod has lost its node to another; `again`: its controller makes it anew."""

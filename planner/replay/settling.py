@@ -8,6 +8,8 @@ makes in order wait for those below.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -18,6 +20,10 @@ from planner.cluster.topology import IntArray
 from planner.disruption.pod_making import PodMaking
 from planner.replay.placing import Placing
 from planner.replay.trial_state import TrialState
+
+
+class OutOfTimeError(Exception):
+    """Nobody waits for this any more."""
 
 
 class Landing(NamedTuple):
@@ -40,9 +46,10 @@ class Settling(Placing):
     ) -> None:
         super().__init__(state, making, seed)
         self.landings: list[Landing] = []
-        self.preempted: list[int] = []
-        """Driven off by others after the first wave began."""
+        self.driven: list[tuple[int, int]] = []
+        """(preemptor, victim) after the first wave began."""
         self.wave = -1
+        self.until = math.inf
         self._choices: Choices = {} if choices is None else choices
         self._made_anew: set[int] = set()
         pending = state.cluster.pending.tolist()
@@ -88,6 +95,8 @@ class Settling(Placing):
         """One go through the queue; a group that fails fails again until something has changed."""
         failed: dict[int, int] = {}
         left: list[int] = []
+        if time.monotonic() > self.until:
+            raise OutOfTimeError
         for pod in order:
             group, position = int(self.state.cluster.group_of[pod]), self.state.position
             if failed.get(group) == position or self._not_made(pod) or not self.place(pod):
@@ -111,9 +120,9 @@ class Settling(Placing):
             self._choices[key] = np.zeros(len(self.state.cluster.nodes), np.bool_)
         self._choices[key][best] = True
 
-    def driven_off(self, victim: int, *, again: bool) -> None:
+    def driven_off(self, victim: int, preemptor: int, *, again: bool) -> None:
         """The pod waits in turn, for good if no controller makes it anew."""
         if self.wave >= 0:
-            self.preempted.append(victim)
+            self.driven.append((preemptor, victim))
         if again:
             self.made_anew(victim)

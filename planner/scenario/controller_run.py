@@ -119,7 +119,7 @@ class ControllerRun:
     @property
     def preempted(self) -> Sequence[int]:
         """Pods that others of higher priority drove off, in that order."""
-        return self._settling.preempted
+        return [victim for _, victim in self._settling.driven]
 
     def started(self, pod: int) -> bool:
         """Whether it became ready in the course of this run, and not before."""
@@ -159,8 +159,8 @@ class ControllerRun:
         """kube-scheduler acts; watched pods that landed start, those that were driven off wait."""
         self._settling.settle()
         landed, driven = self._seen
-        self._seen = len(self._settling.landings), len(self._settling.preempted)
-        for pod in self._settling.preempted[driven:]:
+        self._seen = len(self._settling.landings), len(self._settling.driven)
+        for _, pod in self._settling.driven[driven:]:
             self.touched.append(pod)
             self._ready.discard(pod)
             self._started.discard(pod)

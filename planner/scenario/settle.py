@@ -146,7 +146,7 @@ class _Settling(Placing):
         """It waits no longer."""
         self._give_up(pod)
 
-    def driven_off(self, victim: int, *, again: bool) -> None:
+    def driven_off(self, victim: int, preemptor: int, *, again: bool) -> None:
         """The pod waits to be made anew, or is gone."""
         self._preempted.append(victim)
         if again:

@@ -15,7 +15,7 @@ import msgspec
 from planner.cluster import GONE, Cluster
 from planner.cluster.new_pods import with_new_pods
 from planner.cluster.owners import Owners, WorkloadRef
-from planner.disruption.replacement import ordinal_of
+from planner.disruption.ordinals import ordinal_of
 from planner.disruption.templates import another_pod
 from planner.scenario.controller_run import Stage
 from planner.scenario.new_revision import labelled, replica_mould, same_revision

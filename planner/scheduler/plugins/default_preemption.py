@@ -221,6 +221,19 @@ class _LowerPriority:
         return found
 
 
+_PROTECTING = "budgets that the scheduler spares"
+
+
+def _protecting(budgets: Iterable[PodDisruptionBudget]) -> dict[str, list[PodDisruptionBudget]]:
+    """By namespace, those that select anything."""
+    found: dict[str, list[PodDisruptionBudget]] = defaultdict(list)
+    for budget in budgets:
+        selector = budget.spec.selector
+        if selector is not None and not selector.is_empty:
+            found[budget.namespace].append(budget)
+    return dict(found)
+
+
 class _Budgets:
     """PodDisruptionBudgets as the scheduler reads them: by their status, not counting anew.
 
@@ -230,11 +243,10 @@ class _Budgets:
 
     def __init__(self, state: SchedulingState) -> None:
         self._state = state
-        self._by_namespace: dict[str, list[PodDisruptionBudget]] = defaultdict(list)
-        for budget in state.cluster.budgets:
-            selector = budget.spec.selector
-            if selector is not None and not selector.is_empty:
-                self._by_namespace[budget.namespace].append(budget)
+        memo = state.cluster.group_memo
+        if _PROTECTING not in memo:
+            memo[_PROTECTING] = _protecting(state.cluster.budgets)
+        self._by_namespace: Mapping[str, list[PodDisruptionBudget]] = memo[_PROTECTING]
 
     def split(self, pods: Iterable[int]) -> tuple[list[int], list[int]]:
         """Pods whose eviction, in this order, a budget forbids; and the others."""
