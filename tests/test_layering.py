@@ -29,6 +29,7 @@ PACKAGES = (
     "examples",
     "explain",
     "fleet",
+    "pools",
     "replay",
     "report",
     "rules",

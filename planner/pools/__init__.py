@@ -1,0 +1,15 @@
+"""Which nodes to add, so that kube-scheduler places the pods that wait."""
+
+from planner.pools.find import Found, ScaleUpOptions, scale_up
+from planner.pools.pool import Objective, Offer, Pool, offers_of, read_pools
+
+__all__ = [
+    "Found",
+    "Objective",
+    "Offer",
+    "Pool",
+    "ScaleUpOptions",
+    "offers_of",
+    "read_pools",
+    "scale_up",
+]
