@@ -1,7 +1,7 @@
 """Which nodes to add, so that kube-scheduler places the pods that wait."""
 
 from planner.pools.find import Found, ScaleUpOptions, scale_up
-from planner.pools.pool import Objective, Offer, Pool, offers_of, read_pools
+from planner.pools.pool import Objective, Offer, Pool, objective_of, offers_of, read_pools, unit_of
 
 __all__ = [
     "Found",
@@ -9,7 +9,9 @@ __all__ = [
     "Offer",
     "Pool",
     "ScaleUpOptions",
+    "objective_of",
     "offers_of",
     "read_pools",
     "scale_up",
+    "unit_of",
 ]

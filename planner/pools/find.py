@@ -10,6 +10,7 @@ from planner.cluster import Cluster
 from planner.cluster.owners import WorkloadRef
 from planner.disruption.node_lifecycle import with_condition_taints
 from planner.evictions.suggest import settled
+from planner.pools.alternatives import Alternative, alternatives
 from planner.pools.fill import Counts, Fill, Filling
 from planner.pools.greedy import grow
 from planner.pools.kept_rollouts import KeptRollouts
@@ -17,6 +18,8 @@ from planner.pools.least_cost import LeastCost
 from planner.pools.pool import Offer
 from planner.pools.room import FreshNodes, Never
 from planner.pools.search import Search, Tried
+from planner.pools.side_effects import SideEffects, side_effects
+from planner.pools.waiting import Waiting, waiting_pods
 from planner.scheduler.profile import Profile
 from planner_models.pod import DEFAULT_SCHEDULER
 
@@ -60,7 +63,13 @@ class Found:
     accepted: bool
     bound: int | None
     proven: bool
+    agree: int
+    """Seeds under which `best` is filled."""
+    waiting: tuple[Waiting, ...]
+    """Who of the goal still waits in `best`."""
     tried: tuple[Tried, ...]
+    alternatives: tuple[Alternative, ...]
+    effects: SideEffects
     rollouts: tuple[WorkloadRef, ...]
     """Deployments whose rollouts were tried with the new nodes."""
     options: ScaleUpOptions
@@ -95,7 +104,11 @@ def scale_up(
         accepted=True,
         bound=0,
         proven=True,
+        agree=options.seeds,
+        waiting=(),
         tried=(),
+        alternatives=(),
+        effects=SideEffects(),
         rollouts=(),
         options=options,
     )
@@ -115,7 +128,11 @@ def scale_up(
         accepted=search.found is not None,
         bound=search.bound,
         proven=proven,
+        agree=sum(not search.filling.fill(best.added, s).waiting for s in range(options.seeds)),
+        waiting=waiting_pods(best.cluster, best.waiting, profile),
         tried=tuple(search.tried.values()),
+        alternatives=alternatives(search),
+        effects=side_effects(start, best.cluster),
         rollouts=rollouts.workloads if options.keep_rollouts else (),
     )
 

@@ -7,9 +7,10 @@ A template has labels, taints and allocatable as the kubelet would report them, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from types import MappingProxyType
 from typing import Literal
 
 from planner.errors import PlannerError, UsageError
@@ -46,9 +47,11 @@ class Offer:
     cost: int
 
 
-def read_pools(nodes: Iterable[Node], file: str | None = None) -> tuple[Pool, ...]:
-    """The pools that these templates describe; `file` is where errors send their reader."""
-    pools = tuple(_Template(node, file).pool() for node in nodes)
+def read_pools(
+    nodes: Iterable[Node], files: Mapping[str, str] = MappingProxyType({})
+) -> tuple[Pool, ...]:
+    """The pools that these templates describe; `files` has the file of each, by its name."""
+    pools = tuple(_Template(node, files.get(node.name)).pool() for node in nodes)
     if not pools:
         raise UsageError(
             "scale-up needs pools: which nodes could be added?",
@@ -56,7 +59,7 @@ def read_pools(nodes: Iterable[Node], file: str | None = None) -> tuple[Pool, ..
         )
     unpriced = [pool for pool in pools if pool.price is None]
     if unpriced and len(unpriced) < len(pools):
-        raise _Template(unpriced[0].template, file).error(
+        raise _Template(unpriced[0].template, files.get(unpriced[0].name)).error(
             "has no price, and others have",
             PRICE,
             advice="price every pool, or none (then CPU is what is saved)",
@@ -77,7 +80,7 @@ def objective_of(pools: Sequence[Pool], asked: Objective | None) -> Objective:
 
 def offers_of(pools: Sequence[Pool], objective: Objective) -> tuple[Offer, ...]:
     """Every pool in each of its zones, with whole numbers for what one node costs."""
-    unit = price_unit(pools)
+    unit = unit_of(pools, objective)
     return tuple(
         Offer(pool, zone, _in_zone(pool, zone), _cost(pool, objective, unit))
         for pool in pools
@@ -85,8 +88,10 @@ def offers_of(pools: Sequence[Pool], objective: Objective) -> tuple[Offer, ...]:
     )
 
 
-def price_unit(pools: Sequence[Pool]) -> Decimal:
-    """The largest power of ten, 1 at most, in which all prices are whole."""
+def unit_of(pools: Sequence[Pool], objective: Objective) -> Decimal:
+    """What a cost of 1 is: a node, a milli-core, or the power of ten that makes prices whole."""
+    if objective != "price":
+        return Decimal(1) if objective == "nodes" else Decimal("0.001")
     exponents = [pool.price.normalize().as_tuple().exponent for pool in pools if pool.price]
     return Decimal(1).scaleb(min([0, *(e for e in exponents if isinstance(e, int))]))
 

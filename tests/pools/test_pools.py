@@ -14,7 +14,8 @@ from tests.pools.templates import pool
 
 
 def pools(*templates: Json) -> tuple[Pool, ...]:
-    return read_pools(inventory_of(*templates).nodes, "pools.yaml")
+    nodes = inventory_of(*templates).nodes
+    return read_pools(nodes, {node.name: "pools.yaml" for node in nodes})
 
 
 def test_a_template_says_price_limits_and_zones() -> None:
