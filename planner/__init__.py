@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from planner.api.check import Check, check
     from planner.api.cluster import Cluster
     from planner.api.diagnosis import Diagnosis
+    from planner.api.dump import DumpReport, translate
     from planner.api.eviction_plan import EvictionPlan
     from planner.api.fleet import Fleet, FleetDecision, FleetDecisionList
     from planner.api.inspection import Inspection
@@ -40,6 +41,7 @@ else:
         "Check": "api.check",
         "Cluster": "api.cluster",
         "Diagnosis": "api.diagnosis",
+        "DumpReport": "api.dump",
         "EvictionPlan": "api.eviction_plan",
         "Fleet": "api.fleet",
         "FleetDecision": "api.fleet",
@@ -58,6 +60,7 @@ else:
         "live_names": "api.live",
         "load": "api.load",
         "load_fleet": "api.load",
+        "translate": "api.dump",
         "rbac": "api.rbac",
     }
 
@@ -78,6 +81,7 @@ __all__ = [
     "Check",
     "Cluster",
     "Diagnosis",
+    "DumpReport",
     "EvictionPlan",
     "Fleet",
     "FleetDecision",
@@ -98,4 +102,5 @@ __all__ = [
     "load",
     "load_fleet",
     "rbac",
+    "translate",
 ]

@@ -73,6 +73,14 @@ class Container(KubeModel):
     restart_policy: str = ""
     restart_policy_rules: tuple[ContainerRestartRule, ...] = ()
 
+    def on_host_network(self) -> Self:
+        """On the network of its node every port is one of the node's, as the API server sets it."""
+        ports = (
+            each if each.host_port else each.replace(host_port=each.container_port)
+            for each in self.ports
+        )
+        return self.replace(ports=tuple(ports))
+
     @property
     def sidecar(self) -> bool:
         """Whether an init container keeps running beside the main ones (KEP 753)."""
@@ -224,6 +232,8 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     scheduler_message: str = ""
     """What kube-scheduler says of this pod in its condition PodScheduled: why no node takes it."""
     synthesised: bool = False
+    finalizers: str = ""
+    """`metadata.finalizers`, joined by commas: the object stays until all of them are gone."""
 
     @property
     def key(self) -> str:

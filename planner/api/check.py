@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -97,6 +98,7 @@ def check(  # noqa: PLR0913 - options are keywords
     from planner.checks import CheckOptions, manifests_of, subject_of
     from planner.checks import check as run
     from planner.documents.check import check_document
+    from planner.report.text.ages import ages
     from planner.sources.known_fields import unknown_fields
     from planner.sources.load import load_documents, load_paths
     from planner.sources.locations import Locations
@@ -123,7 +125,8 @@ def check(  # noqa: PLR0913 - options are keywords
         inventory, told, of = read.inventory, read.warnings, read.source
         own = read.given
     else:
-        inventory, told, of = load_paths(cluster, options=reading, on_top=own), (), None
+        inventory, of = load_paths(cluster, options=reading, on_top=own), None
+        told = ages(inventory.origins, time.time())
     given = load_documents(own, reading) if own else inventory
     raw = (each for each in own if isinstance(each, RawDocument))
     unknown = (field for each in raw for field in unknown_fields(each))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -28,7 +29,8 @@ class Live:
 
     `namespace` is where manifests go that name none, and where targets are looked up; without it,
     that of the context. `request_timeout` is what one request may take, such as `"30s"`; 0 is no
-    limit. `in_cluster` reads with the service account of the pod that planner runs in.
+    limit. `in_cluster` reads with the service account of the pod that planner runs in. `max_age`,
+    such as `"10m"`, takes what an earlier reading kept in the user's cache, if it is young enough.
     """
 
     context: str | None = None
@@ -38,6 +40,7 @@ class Live:
     as_groups: Sequence[str] = ()
     request_timeout: str | float | None = None
     in_cluster: bool = False
+    max_age: str | float | None = None
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -72,11 +75,11 @@ class Live:
         )
 
 
-def _seconds(given: str | float) -> float | None:
+def _seconds(given: str | float, argument: str = "request_timeout") -> float | None:
     found = _DURATION.fullmatch(str(given))
     if not found:
         raise UsageError(
-            f"`request_timeout` is {given!r}, which is no time",
+            f"`{argument}` is {given!r}, which is no time",
             help="such as 30s, 5m, or 0 for no limit",
         )
     return float(found["number"]) * _SECONDS[found["unit"]] or None
@@ -111,6 +114,22 @@ def read_live(
             keep_objects=keep_objects,
         )
     return read, namespace
+
+
+def most_seconds(live: Live) -> float:
+    """How old what was read may be; 0 is never."""
+    return 0.0 if live.max_age is None else _seconds(live.max_age, "max_age") or 0.0
+
+
+def cluster_name(live: Live) -> tuple[str, str]:
+    """What tells this cluster and this reader from all others, and the namespace to look at."""
+    from planner.sources.live.connect import connect
+
+    with closing(connect(live.wanted())) as api:
+        api.ready()
+        files = live.kubeconfig or os.environ.get("KUBECONFIG", "")
+        named = (api.place, files, live.as_user or "", *live.as_groups)
+        return "\n".join(named), live.namespace or api.namespace
 
 
 def live_names(live: Live, kind: str, *, waiting_first: bool = False) -> Sequence[tuple[str, str]]:

@@ -6,10 +6,11 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
 
-from planner.api.live import Live, read_live
+from planner.api.live import Live, cluster_name, most_seconds, read_live
 from planner.errors import UsageError
 
 if TYPE_CHECKING:
@@ -69,6 +70,18 @@ def _load_live(
     given = list(_sources(source))
     if example is not None:
         raise UsageError(f"`example={example}` is a cluster of its own, beside no running one")
+    seconds = most_seconds(live)
+    if seconds and not given and not keep_objects:
+        from planner.api.dump import kept
+
+        name, own = cluster_name(live)
+        fresh = replace(live, max_age=None)
+        found = kept(
+            name,
+            seconds,
+            lambda: _load_live(fresh, (), None, options, progress, keep_objects=True),
+        )
+        return replace(found, paths=(), live=fresh, namespace=own)
 
     def documents() -> tuple[Document, ...]:
         return tuple(documents_of(given, options))
@@ -90,12 +103,23 @@ def _load_live(
 
 
 def _source_of(inventory: Inventory) -> ClusterSource | None:
-    """What files tell of their cluster."""
+    """What files tell of their cluster; of a single dump, what is noted there."""
     from planner.sources.cluster_id import cluster_id
+    from planner.sources.origin import SnapshotOrigin
     from planner_models.source import ClusterSource
 
-    found = cluster_id(inventory)
-    return None if found is None else ClusterSource(cluster=found)
+    origins = inventory.origins
+    origin = origins[0] if len(origins) == 1 else SnapshotOrigin()
+    read_at = origin.read_at
+    found = ClusterSource(
+        cluster=cluster_id(inventory) or origin.cluster or None,
+        context=origin.context or None,
+        server=origin.server or None,
+        resource_version=origin.resource_version or None,
+        read_at=None if read_at is None else datetime.fromtimestamp(read_at, UTC),
+        not_read=tuple(filter(None, origin.not_read.split(","))),
+    )
+    return None if found == ClusterSource() else found
 
 
 def load_fleet(

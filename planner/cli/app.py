@@ -20,6 +20,7 @@ from planner import __version__
 from planner.cli.capacity import capacity
 from planner.cli.check import check
 from planner.cli.drain import drain
+from planner.cli.dump import dump
 from planner.cli.errors import report_bug, report_error, report_interrupt, report_usage
 from planner.cli.evict import evict
 from planner.cli.explain import explain
@@ -52,6 +53,7 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "evict": evict,
     "drain": drain,
     "fleet": fleet,
+    "dump": dump,
     "rbac": rbac,
     "schema": schema,
 }

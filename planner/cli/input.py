@@ -41,7 +41,7 @@ def read_cluster(
             live=live or False,
             progress=line,
         )
-    for text in cluster.warnings:
+    for text in (*cluster.ages(), *cluster.warnings):
         warn(text)
     warn_of_skipped(cluster.notices)
     session.tell(f"read {len(cluster.nodes)} nodes and {len(cluster.pods)} pods")
@@ -72,6 +72,8 @@ def read_fleet(
         skip_invalid=session.skip_invalid,
         max_input=session.max_input,
     )
+    for text in fleet.ages():
+        warn(text)
     warn_of_skipped(fleet.notices)
     session.tell(f"read {len(fleet.members)} member clusters")
     return fleet

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Command = Callable[..., int | None]
 
 
-def _options(
+def _options(  # noqa: PLR0913, PLR0917 - the options themselves
     live: Annotated[
         bool,
         typer.Option(
@@ -48,6 +48,15 @@ def _options(
     request_timeout: Annotated[
         str | None,
         named("--request-timeout", "What one request may take, such as 5m. [default: 60s]", "TIME"),
+    ] = None,
+    max_age: Annotated[
+        str | None,
+        named(
+            "--max-age",
+            "Take what was read of the cluster before, if it is not older than this, such as 10m. "
+            "Not with -f.",
+            "TIME",
+        ),
     ] = None,
     in_cluster: Annotated[
         bool,
@@ -112,6 +121,7 @@ def live_of(context: typer.Context, *, files: bool) -> Live | None:
         as_groups=tuple(given.get("as_groups") or ()),
         request_timeout=given.get("request_timeout"),
         in_cluster=bool(given.get("in_cluster")),
+        max_age=given.get("max_age"),
     )
 
 

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-import numpy as np
+from random import Random
 
-from planner.cluster import GONE, Cluster
+from planner.cluster import Cluster
 from planner.cluster.owners import WorkloadRef
 from planner.errors import UsageError
 from planner.scenario.changes import Scale
 from planner.scenario.made_pods import with_missing_pods
+from planner.scenario.scale_down import with_fewer_pods
+from planner.scenario.workload_pods import lasting_pods
 from planner.sources.synthesise import Workloads, revision_key
 from planner_models.workload import Deployment, ReplicaSet, ReplicationController, StatefulSet
 
 
-def scaled(cluster: Cluster, change: Scale) -> Cluster:
-    """The cluster with the pods that the workload lacks; they wait behind all others."""
+def scaled(cluster: Cluster, change: Scale, random: Random | None = None) -> Cluster:
+    """The cluster with the pods that the workload lacks, which wait behind all others.
+
+    Or without those that it has too many; ties between them are drawn.
+    """
     ref, controllers = change.workload, cluster.owners.controllers
     found = controllers.get(ref)
     if not isinstance(found, Deployment | ReplicaSet | StatefulSet | ReplicationController):
         text = "is not in the input" if found is None else "has no number of replicas"
         raise UsageError(f"{ref.short} {text}", object=ref.key)
-    there = _pods_of(cluster, ref)
-    if change.replicas < there:
-        raise UsageError(f"{ref.short} has {there} pods; it can only be scaled up", object=ref.key)
+    owner = found.metadata.controller
+    if owner is not None:
+        above = WorkloadRef(ref.namespace, owner.kind, owner.name)
+        raise UsageError(f"{above.short} scales {ref.short}: scale that one", object=ref.key)
+    if change.replicas < len(lasting_pods(cluster, ref)):
+        fewer = found.replace(spec=found.spec.replace(replicas=change.replicas))
+        return with_fewer_pods(cluster, fewer, random)
     spec = found.spec.replace(replicas=change.replicas)
     match found:
         case Deployment():
@@ -42,13 +51,6 @@ def scaled(cluster: Cluster, change: Scale) -> Cluster:
             controller = found.replace(spec=spec)
             wanted = Workloads(replication_controllers=(controller,))
             return with_missing_pods(cluster, wanted, (), controllers=(controller,))
-
-
-def _pods_of(cluster: Cluster, ref: WorkloadRef) -> int:
-    """Pods of the workload but those that are leaving."""
-    groups = [group for group, workload in enumerate(cluster.workloads) if workload == ref]
-    pods = cluster.pods_of(np.array(groups, np.int64))
-    return int(((cluster.node_of[pods] != GONE) & ~cluster.terminating[pods]).sum())
 
 
 def _replica_sets(cluster: Cluster, deployment: WorkloadRef, replicas: int) -> list[ReplicaSet]:

@@ -19,7 +19,9 @@ from planner.sources.kinds import CLUSTER_SCOPED, UNNAMED, model_of, right_versi
 from planner.sources.manifests import POD, TEMPLATE, check_manifest
 from planner.sources.names import GeneratedNames
 from planner.sources.objects import ObjectDecoder
+from planner.sources.origin import PREFIX, SnapshotOrigin, origin_of
 from planner.sources.pod_row import PodPage, RowReader
+from planner.sources.pod_text import NOTHING
 from planner.sources.pods import PodDecoder, WholePod
 from planner.sources.read import RawDocument, Refused
 from planner.sources.validation import from_decoder, from_pydantic, short
@@ -36,6 +38,11 @@ class _Head(msgspec.Struct, rename="camel", gc=False):
     kind: str | None = None
     api_version: str | None = None
     items: list[msgspec.Raw] | None = None
+    metadata: msgspec.Raw = NOTHING
+
+
+class _ListMeta(msgspec.Struct, gc=False):
+    annotations: dict[str, str] | None = None
 
 
 class _NamedMeta(msgspec.Struct, rename="camel", gc=False):
@@ -58,6 +65,10 @@ class Decoded(msgspec.Struct):
     files: dict[int, str] = {}
     """The files of pods that were never stored, by the id of the pod."""
     unknown: Counter[str] = msgspec.field(default_factory=Counter)
+    origins: list[SnapshotOrigin] = []
+    """Of dumps that say where they come from."""
+    complete: set[int] = set()
+    """Objects of dumps that hold all there is, by identity."""
     """Kinds that planner does not know."""
     named: list[str] = []
     """Objects that have a name of planner's making."""
@@ -101,9 +112,14 @@ class _Decoder:
         self._head = msgspec.json.Decoder(_Head)
         self._rows = RowReader()
         self._raw_list = msgspec.json.Decoder(list[msgspec.Raw])
+        self._file: str | None = None
+        self._before: dict[type[BaseModel], int] = {}
 
     def add(self, document: RawDocument | Piece) -> None:
         """A document, if it can be used."""
+        if document.file != self._file:
+            self._file = document.file
+            self._before = {model: len(found) for model, found in self.found.others.items()}
         with self._usable():
             try:
                 self._add_document(document)
@@ -136,6 +152,25 @@ class _Decoder:
         kind = (head.kind or "").removesuffix("List") or None
         for item in head.items:
             self._add_item(item, document.file, head.api_version, kind)
+        self._add_origin(head.metadata)
+
+    def _add_origin(self, metadata: msgspec.Raw) -> None:
+        """Lists of others may say anything there."""
+        if metadata is NOTHING or PREFIX.encode() not in bytes(metadata):
+            return
+        try:
+            annotations = msgspec.json.decode(metadata, type=_ListMeta).annotations
+        except msgspec.ValidationError:
+            return
+        if annotations and (origin := origin_of(annotations)) is not None:
+            self.found.origins.append(origin)
+            if origin.complete:
+                self.found.complete.update(map(id, self._since_file()))
+
+    def _since_file(self) -> Iterator[BaseModel]:
+        """The objects of the file that is being read, which may come in pieces."""
+        for model, found in self.found.others.items():
+            yield from found[self._before.get(model, 0) :]
 
     def add_rows(self, pods: PodRows) -> None:
         """Pods of a dump; if one is refused, their texts will tell what is wrong with it."""

@@ -177,7 +177,12 @@ class _Loading:
             volume_attachments=self._kind(VolumeAttachment),
         )
         found = self._with_fleet(self._with_configurations(self._with_limits(found)))
-        return replace(found, notices=tuple(self._notices), refused=tuple(self._decoded.refused))
+        return replace(
+            found,
+            notices=tuple(self._notices),
+            refused=tuple(self._decoded.refused),
+            origins=tuple(self._decoded.origins),
+        )
 
     def _with_limits(self, found: Inventory) -> Inventory:
         """Who else decides how many pods there may be."""
@@ -244,8 +249,8 @@ class _Loading:
         return tuple(each for each in found if isinstance(each, kind))
 
     def _live(self) -> Set[int]:
-        """The controllers of a running cluster, by identity."""
-        return {
+        """The controllers of a running cluster, or of a dump of one, by identity."""
+        return self._decoded.complete | {
             id(each)
             for kind, count in self._decoded.live.items()
             if issubclass(kind, Controller)

@@ -12,16 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import TypeVar
 
-import msgspec
-
 from planner.sources.daemons import daemon_spec, pinned_node, pinned_spec, runs_on
 from planner.sources.errors import SourceError
 from planner.sources.names import generated_name, suffix
-from planner.sources.replicas import Mould, mould, owner_of
+from planner.sources.replicas import Mould, mould, owner_of, stateful_pod
 from planner_models.meta import KubeObject, ObjectMeta
 from planner_models.node import Node
 from planner_models.pod import Pod, PodTemplate
-from planner_models.volume import ClaimSource, PersistentVolumeClaim, Volume
+from planner_models.volume import PersistentVolumeClaim
 from planner_models.workload import (
     HASH_LABEL,
     DaemonSet,
@@ -36,7 +34,11 @@ from planner_models.workload import (
 MOST_PODS = 500_000
 """More than three times what a cluster can hold; beyond it the number is a slip of the pen."""
 
-_REVISION = "deployment.kubernetes.io/revision"
+MADE_PODS = "planner/made-pods"
+MADE_REPLICA_SET = "planner/made-replica-set"
+"""Annotations of a controller in an anonymous dump: the names of its missing pods, and the
+hash of its missing ReplicaSet. Names made from the new ones would come in another order."""
+REVISION = "deployment.kubernetes.io/revision"
 _NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 Replicated = ReplicaSet | ReplicationController | Job
@@ -173,7 +175,9 @@ class _Synthesis:
             newest = max(guessed, key=lambda name: self._active[("ReplicaSet", namespace, name)])
             current = replica_set_of(deployment, newest.removeprefix(f"{deployment.name}-"))
         else:
-            current = replica_set_of(deployment, suffix(template_text(deployment.spec.template), 9))
+            made = suffix(template_text(deployment.spec.template), 9)
+            told = deployment.metadata.annotations.get(MADE_REPLICA_SET, made)
+            current = replica_set_of(deployment, told)
             self._made_sets.append(current)
         sibling = self._siblings.get(("ReplicaSet", namespace, current.name))
         if deployment.spec.template.spec != current.spec.template.spec:
@@ -181,7 +185,8 @@ class _Synthesis:
         template = deployment.spec.template.replace(metadata=_with_hash(deployment, current))
         reference = owner_of("ReplicaSet", current.metadata)
         self._check(missing, "Deployment", deployment, "spec.replicas")
-        self._make(mould(template, namespace, reference, sibling), current.name, missing)
+        replica = mould(template, namespace, reference, sibling)
+        self._make(replica, current.name, missing, _told_names(deployment))
 
     def _replicas(self, kind: str, owner: Replicated, wanted: int) -> None:
         key = (kind, owner.namespace, owner.name)
@@ -191,12 +196,13 @@ class _Synthesis:
         reference = owner_of(kind, owner.metadata)
         sibling = self._siblings.get(key)
         made = mould(owner.spec.template, owner.namespace, reference, sibling)
-        self._make(made, owner.name, missing)
+        self._make(made, owner.name, missing, _told_names(owner))
 
-    def _make(self, replica: Mould, base: str, count: int) -> None:
+    def _make(self, replica: Mould, base: str, count: int, told: Iterator[str]) -> None:
         salt = 0
         for _ in range(count):
-            name = generated_name(f"{base}-", f"{replica.namespace}/{base}#{salt}")
+            seed = f"{replica.namespace}/{base}#{salt}"
+            name = next(told, None) or generated_name(f"{base}-", seed)
             while (replica.namespace, name) in self._taken:
                 salt += 1
                 name = generated_name(f"{base}-", f"{replica.namespace}/{base}#{salt}")
@@ -213,17 +219,11 @@ class _Synthesis:
             name = f"{owner.name}-{ordinal}"
             if (owner.namespace, name) in self._taken:
                 continue
-            labels = {
-                **replica.labels,
-                "apps.kubernetes.io/pod-index": str(ordinal),
-                "statefulset.kubernetes.io/pod-name": name,
-            }
-            volumes = (*self._claimed(owner, name), *replica.volumes)
-            pod = replica.pod(name)
-            self._add(msgspec.structs.replace(pod, labels=labels, volumes=volumes))
+            self._claim(owner, name)
+            self._add(stateful_pod(replica, owner, ordinal))
 
-    def _claimed(self, owner: StatefulSet, pod_name: str) -> Iterator[Volume]:
-        """The volumes of the claim templates; claims that don't exist yet are made."""
+    def _claim(self, owner: StatefulSet, pod_name: str) -> None:
+        """Claims that don't exist yet are made."""
         for template in owner.spec.volume_claim_templates:
             name = f"{template.metadata.name}-{pod_name}"
             if f"{owner.namespace}/{name}" not in self._claims:
@@ -231,20 +231,18 @@ class _Synthesis:
                 claim = PersistentVolumeClaim(metadata=metadata, spec=template.spec)
                 self._made_claims.append(claim)
                 self._claims.add(claim.key)
-            source = ClaimSource(claim_name=name)
-            yield Volume(name=template.metadata.name, persistent_volume_claim=source)
 
     def _daemon(self, owner: DaemonSet) -> None:
         """One pod for each node that the template's own rules admit and that has none."""
         template = owner.spec.template
         spec = daemon_spec(template.spec)
         covered = self._daemons.get(owner.key, set())
-        reference = owner_of("DaemonSet", owner.metadata)
+        reference, told = owner_of("DaemonSet", owner.metadata), _told_names(owner)
         for node in self._nodes:
             if node.name in covered or not runs_on(spec, node):
                 continue
             pinned = template.replace(spec=pinned_spec(spec, node.name))
-            self._make(mould(pinned, owner.namespace, reference, None), owner.name, 1)
+            self._make(mould(pinned, owner.namespace, reference, None), owner.name, 1, told)
 
     def _add(self, pod: Pod) -> None:
         self._taken.add((pod.namespace, pod.name))
@@ -259,6 +257,11 @@ class _Synthesis:
             )
 
 
+def _told_names(owner: KubeObject) -> Iterator[str]:
+    told = owner.metadata.annotations.get(MADE_PODS)
+    return iter(told.split(",") if told else ())
+
+
 def _deployment_of(replica_set: ReplicaSet) -> str | None:
     owner = replica_set.metadata.controller
     if owner is None or owner.kind != "Deployment":
@@ -268,7 +271,7 @@ def _deployment_of(replica_set: ReplicaSet) -> str | None:
 
 def revision_key(replica_set: ReplicaSet) -> tuple[int, int, str]:
     """Newest last: by the revision annotation, then by age."""
-    text = replica_set.metadata.annotations.get(_REVISION, "")
+    text = replica_set.metadata.annotations.get(REVISION, "")
     revision = int(text) if _NUMBER.fullmatch(text) else 0
     return revision, replica_set.metadata.creation_timestamp or 0, replica_set.name
 

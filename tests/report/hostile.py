@@ -5,10 +5,13 @@ from __future__ import annotations
 from functools import cache
 
 from planner.cluster import Cluster
+from planner.documents.drain_plan import drain_plan
 from planner.documents.eviction_plan import make_eviction_plan
 from planner.documents.inspection import inspect_cluster
 from planner.documents.plan import make_plan
 from planner.documents.simulation import simulation_of
+from planner.drain.find import find_drain
+from planner.drain.options import DrainOptions
 from planner.evictions.suggestion import EvictOptions
 from planner.explain.diagnose import ExplainOptions
 from planner.explain.several_pods import explain_pods
@@ -95,4 +98,5 @@ def documents_named(name: str) -> tuple[Document, ...]:
         simulation_of(cluster)[0],
         make_plan(cluster, SolveOptions(), profile),
         make_eviction_plan(cluster, EvictOptions(seeds=1), profile),
+        drain_plan(find_drain(cluster, DrainOptions((0,), seeds=1), profile)),
     )

@@ -29,6 +29,7 @@ class NodePorts:
     """(hostIP, protocol, hostPort) must be free."""
 
     name: ClassVar[str] = "NodePorts"
+    reasons: ClassVar[tuple[str, ...]] = (REASON,)
 
     def pre_filter(self, state: SchedulingState, group: PodGroup) -> PreFilterResult:
         """Refuse nodes that run a pod with a conflicting port; terminating pods hold theirs."""
@@ -49,6 +50,8 @@ def conflict(one: HostPort, other: HostPort) -> bool:
 
 
 class _PortFilter(Filter):
+    local: ClassVar[bool] = True
+
     def __init__(self, state: SchedulingState, rivals: IntArray) -> None:
         self._rivals = GroupSet(rivals.tolist())
         self._count = state.counts_by_node(rivals, terminating=True)

@@ -37,6 +37,7 @@ class NodeResourcesFit:
     """Requests against allocatable resources."""
 
     name: ClassVar[str] = "NodeResourcesFit"
+    reasons: ClassVar[tuple[str, ...]] = (TOO_MANY_PODS,)
 
     def __init__(self, args: NodeResourcesFitArgs) -> None:
         self._args = args
@@ -78,6 +79,8 @@ def is_scalar(resource: str) -> bool:
 
 class _FitFilter(Filter):
     """Verdict: one bit for `pods`, one per resource that is short, one for unresolvable."""
+
+    local: ClassVar[bool] = True
 
     def __init__(
         self, state: SchedulingState, group: PodGroup, columns: Sequence[tuple[int, str]]
