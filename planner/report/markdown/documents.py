@@ -18,6 +18,7 @@ from planner.report.tables import (
     fleet_table,
     inspect_table,
     plan_table,
+    scale_up_table,
     simulation_table,
 )
 from planner.report.tables.explain_repairs import texts, united
@@ -36,6 +37,7 @@ from planner_models.drain import DrainPlan
 from planner_models.evictions import EvictionPlan
 from planner_models.fleet_decision import FleetDecision, FleetDecisionList
 from planner_models.inspection import Inspection
+from planner_models.node_plan import NodePlan
 from planner_models.plan import Plan
 from planner_models.simulation import Simulation
 
@@ -181,6 +183,12 @@ def capacity_parts(document: Capacity) -> Iterator[Part]:
     yield from notice_blocks(document.notices, wide=False)
 
 
+def node_plan_parts(document: NodePlan) -> Iterator[Part]:
+    """The nodes, and what is known about them."""
+    yield Heading(scale_up_table.headline(document))
+    yield from scale_up_table.blocks(document, wide=False)
+
+
 def inspection_parts(document: Inspection, cluster: Cluster | None) -> Iterator[Part]:
     """What there is, and what is uneven."""
     yield Heading(inspect_table.headline(document))
@@ -256,6 +264,8 @@ def parts_of(
             return check_parts(document)
         case Capacity():
             return capacity_parts(document)
+        case NodePlan():
+            return node_plan_parts(document)
         case FleetDecision():
             return fleet_parts(document, members)
         case FleetDecisionList():
