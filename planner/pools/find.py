@@ -23,8 +23,9 @@ from planner.pools.waiting import Waiting, waiting_pods
 from planner.scheduler.profile import Profile
 from planner_models.pod import DEFAULT_SCHEDULER
 
-FIRST_PART = 0.5
-"""Part of the time for the proof before some answer is looked for without one."""
+FIRST_PART, SECOND_PART = 0.3, 0.9
+"""How much of the time has passed when some answer is looked for without a proof, and when the
+proof goes on."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ def _searched(search: Search, time_limit: float) -> tuple[Fill, bool]:
     proven = search.run(begin + FIRST_PART * time_limit)
     if proven and search.found is not None:
         return search.found, True
-    grown = grow(search, begin + 0.8 * time_limit)
+    grown = grow(search, begin + SECOND_PART * time_limit)
     if not proven:
         proven = search.run(begin + time_limit)
     return search.found or grown, proven

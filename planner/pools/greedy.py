@@ -1,59 +1,121 @@
-"""Some set of nodes that is filled, soon: one node after the other, wherever it gains most."""
+"""Some answer soon, and then cheaper ones nearby: what remains where a proof takes too long."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from itertools import combinations_with_replacement
 
 from planner.pools.fill import Counts, Fill
 from planner.pools.search import Search
 
 
 def grow(search: Search, until: float) -> Fill:
-    """Add the node that lets most pods run for its cost, until all run or no node helps.
+    """Add nodes that let most pods run for their cost, until all run or no node helps.
 
-    More pods of a higher priority count before any of a lower one. Then nodes that are not needed
-    are taken away again; the search keeps the cheapest. The set that lets most pods run.
+    More pods of a higher priority count before any of a lower one. Then nodes are taken away or
+    replaced by cheaper ones; the search keeps the cheapest answer. What is returned is the first
+    set that runs everybody, or the one that runs most.
     """
-    filling = search.filling
-    counts: Counts = tuple(offer.pool.least for offer in filling.offers)
-    best = filling.fill(filling.add(counts))
+    best = _worst(search, tuple(offer.pool.least for offer in search.filling.offers))
     while best.waiting and time.monotonic() < until:
-        better = [
-            (_gain(search, best, fill), -i, fill)
-            for i, grown in _larger(search, best.added.counts)
-            if (fill := filling.fill(filling.add(grown))).waiting != best.waiting
-        ]
-        gaining = [each for each in better if each[0] > ()]
-        if not gaining:
+        better = _best_step(search, best, until) or _first_pair(search, best, until)
+        if better is None:
             break
-        best = max(gaining, key=lambda each: each[:2])[2]
+        best = better
     if search.try_set(best.added.counts):
-        _remove_spare_nodes(search, best.added.counts, until)
+        _improve(search, best.added.counts, until)
     return best
 
 
-def _larger(search: Search, counts: Counts) -> Iterator[tuple[int, Counts]]:
-    for i, offer in enumerate(search.filling.offers):
-        if offer.pool.most is None or counts[i] < offer.pool.most:
-            yield i, (*counts[:i], counts[i] + 1, *counts[i + 1 :])
+def _best_step(search: Search, best: Fill, until: float) -> Fill | None:
+    """The best single node, and as many more of its kind as gain no less than others would."""
+    steps: list[tuple[tuple[float, ...], int, Fill]] = []
+    for i in range(len(search.filling.offers)):
+        grown = _changed(search, best.added.counts, i, 1)
+        if grown is not None and time.monotonic() < until:
+            fill = _worst(search, grown)
+            steps.append((_gain(search, best, fill), -i, fill))
+    steps.sort(key=lambda each: each[:2], reverse=True)
+    if not steps or steps[0][0] == ():
+        return None
+    _, index, fill = steps[0]
+    second = steps[1][0] if len(steps) > 1 else ()
+    while fill.waiting and time.monotonic() < until:
+        grown = _changed(search, fill.added.counts, -index, 1)
+        more = None if grown is None else _worst(search, grown)
+        if more is None or _gain(search, fill, more) <= second:
+            break
+        fill = more
+    return fill
+
+
+def _first_pair(search: Search, best: Fill, until: float) -> Fill | None:
+    """Two nodes where no single one helps: zone spread may ask for one in each of two zones."""
+    every = range(len(search.filling.offers))
+    pairs = sorted(
+        combinations_with_replacement(every, 2),
+        key=lambda pair: sum(search.filling.offers[i].cost for i in pair),
+    )
+    for i, j in pairs:
+        first = _changed(search, best.added.counts, i, 1)
+        both = None if first is None else _changed(search, first, j, 1)
+        if time.monotonic() > until:
+            return None
+        if both is not None and _gain(search, best, fill := _worst(search, both)) > ():
+            return fill
+    return None
+
+
+def _worst(search: Search, counts: Counts) -> Fill:
+    return search.filling.worst(counts, search.seeds)
 
 
 def _gain(search: Search, before: Fill, after: Fill) -> tuple[float, ...]:
-    """More running pods for the cost, by priority; empty if it is no gain."""
-    then, now = search.filling.by_priority(before), search.filling.by_priority(after)
-    if now <= then:
+    """More running pods for the cost, by priority; empty if it is no gain.
+
+    Of two sets that leave as many waiting, the one is better that fails under a later seed.
+    """
+    then = *search.filling.by_priority(before), before.settled.seed
+    now = *search.filling.by_priority(after), after.settled.seed
+    if now <= then and after.waiting:
         return ()
     cost = search.least.cost(after.added.counts) - search.least.cost(before.added.counts)
     return tuple((b - a) / cost for a, b in zip(then, now, strict=True))
 
 
-def _remove_spare_nodes(search: Search, counts: Counts, until: float) -> None:
-    """Nodes without which it is still an answer, the most expensive ones first."""
-    costly = sorted(range(len(counts)), key=lambda i: -search.filling.offers[i].cost)
-    for i in costly:
-        while counts[i] > search.filling.offers[i].pool.least and time.monotonic() < until:
-            fewer = (*counts[:i], counts[i] - 1, *counts[i + 1 :])
-            if not search.try_set(fewer):
-                break
-            counts = fewer
+def _improve(search: Search, counts: Counts, until: float) -> None:
+    """Cheaper answers that differ in one node, over and over until there is none."""
+    better: Counts | None = counts
+    while better is not None:
+        near = sorted(_cheaper(search, better), key=search.least.cost)
+        better = next(
+            (
+                each
+                for each in near
+                if time.monotonic() < until and search.least.has_room(each) and search.try_set(each)
+            ),
+            None,
+        )
+
+
+def _cheaper(search: Search, counts: Counts) -> Iterator[Counts]:
+    """One node less, or a cheaper one in its place."""
+    offers = search.filling.offers
+    for i, offer in enumerate(offers):
+        fewer = _changed(search, counts, i, -1)
+        if fewer is None:
+            continue
+        yield fewer
+        for j, other in enumerate(offers):
+            replaced = _changed(search, fewer, j, 1) if other.cost < offer.cost else None
+            if replaced is not None:
+                yield replaced
+
+
+def _changed(search: Search, counts: Counts, i: int, by: int) -> Counts | None:
+    """So many nodes more of one offer; None beyond its limits."""
+    pool, number = search.filling.offers[i].pool, counts[i] + by
+    if number < pool.least or (pool.most is not None and number > pool.most):
+        return None
+    return (*counts[:i], number, *counts[i + 1 :])

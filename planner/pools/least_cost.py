@@ -7,7 +7,7 @@ A set that is short in some row can't run the goal, whatever kube-scheduler does
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import ceil
 
@@ -17,6 +17,9 @@ from planner.pools.fill import Counts
 from planner.pools.pool import Offer
 from planner.pools.room import FreshNodes
 
+PARTS = 12
+"""Into how many parts the range between CPU alone and memory alone is cut."""
+
 
 class LeastCost:
     """Lower bounds for sets that contain a given one and add only offers from some index on."""
@@ -24,7 +27,8 @@ class LeastCost:
     def __init__(self, fresh: FreshNodes, goal: Sequence[int], offers: Sequence[Offer]) -> None:
         self._offers = offers
         needs, rooms = _rows(fresh, goal)
-        self._rows = [(need, room) for need, room in zip(needs, rooms, strict=True) if need > 0]
+        rows = [*zip(needs, rooms, strict=True), *_mixed(needs, rooms)]
+        self._rows = [(need, room) for need, room in rows if need > 0]
         self._rates = [
             [_suffix(room, [Fraction(o.cost) for o in offers]) for _, room in self._rows],
             [_suffix(room, [Fraction(1)] * len(offers)) for _, room in self._rows],
@@ -67,6 +71,23 @@ def _suffix(room: Sequence[int], costs: Sequence[Fraction]) -> list[Fraction | N
         best = own if known is None or (own is not None and own < known) else known
         found.append(best)
     return found[::-1]
+
+
+def _mixed(needs: Sequence[int], rooms: Sequence[list[int]]) -> Iterator[tuple[int, list[int]]]:
+    """CPU and memory added up in several ratios: who is cheap in one is mostly dear in the other.
+
+    A sum of rows is a row again, for any weights of 0 or more.
+    """
+    cpu, memory = needs[0], needs[1]
+    if cpu <= 0 or memory <= 0:
+        return
+    for part in range(1, PARTS):
+        weights = part * memory, (PARTS - part) * cpu
+        mixed = zip(rooms[0], rooms[1], strict=True)
+        yield (
+            weights[0] * cpu + weights[1] * memory,
+            [weights[0] * a + weights[1] * b for a, b in mixed],
+        )
 
 
 def _rows(fresh: FreshNodes, goal: Sequence[int]) -> tuple[list[int], list[list[int]]]:

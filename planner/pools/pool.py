@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from types import MappingProxyType
 from typing import Literal
 
 from planner.errors import PlannerError, UsageError
+from planner.sources.prices import PRICE, price_of
 from planner.words import conjoined
 from planner_models.node import HOSTNAME, ZONE, Node
 from planner_models.resources import CPU, PODS
 
 Objective = Literal["price", "nodes", "cpu"]
 PREFIX = "planner/"
-PRICE, LEAST, MOST, ZONES = (f"{PREFIX}{name}" for name in ("price", "min", "max", "zones"))
+LEAST, MOST, ZONES = (f"{PREFIX}{name}" for name in ("min", "max", "zones"))
 KNOWN = (PRICE, LEAST, MOST, ZONES)
 
 
@@ -167,11 +168,8 @@ class _Template:
         text = self._node.metadata.annotations.get(PRICE)
         if text is None:
             return None
-        try:
-            price = Decimal(text)
-        except InvalidOperation:
-            price = Decimal(-1)
-        if not price.is_finite() or price <= 0:
+        price = price_of(text)
+        if price is None:
             raise self.error(f'has the price "{text}"', PRICE, advice="a number above 0: 0.1785")
         return price
 

@@ -312,7 +312,7 @@ def test_messages_of_the_facade_speak_of_options_that_there_are() -> None:
     )
     arguments = {name for method in asked for name in inspect.signature(method).parameters}
     assert set(FLAGS.values()) <= options
-    assert set(FLAGS) <= {*arguments, "wave"}
+    assert set(FLAGS) <= {*arguments, "round", "wave"}
 
 
 def test_an_argument_in_backticks_is_told_as_the_option_that_it_is(

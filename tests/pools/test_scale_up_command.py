@@ -11,11 +11,15 @@ import yaml
 
 import planner
 from planner.cli.app import main
+from planner.cli.scale_up import exit_code
 from planner.examples import example_path
 from planner.pools import ScaleUpOptions, offers_of, read_pools, scale_up
 from planner.pools.fill import Filling
+from planner.report.tables import scale_up_table
+from planner.report.text.blocks import plain_text
 from planner.scheduler.profile import default_profile
 from planner.scheduler.simulate import simulate
+from planner_models.node_plan import AddedNodes, Fills, NewNode, NodePlan
 from tests.objects import Json, inventory_of
 from tests.pools.templates import pool
 
@@ -189,6 +193,30 @@ def test_every_format_shows_it(
     assert main([*arguments, "-o", output, "--report", "page.html"]) == 0
     assert "Optimal" in Path("page.html").read_text()
     assert capsys.readouterr().out or output == "github"
+
+
+def test_what_is_not_proven_says_what_is_needed_at_least() -> None:
+    added = AddedNodes(
+        pool="large",
+        nodes=2,
+        cpu_requested="3",
+        cpu="4",
+        template=NewNode(names=("large-1", "large-2")),
+    )
+    document = NodePlan(
+        status="feasible",
+        objective="price",
+        pending=3,
+        adds=(added,),
+        cost=0.446,
+        bound=0.357,
+        fills=Fills(seeds=6, agree=6),
+        time_limit=60,
+    )
+    text = plain_text(scale_up_table.blocks(document, wide=False))
+    assert "Add 2 nodes for 3 pending pods: 0.446 per hour. Feasible" in text
+    assert "At least 0.357 per hour is needed (gap 20%). Limit: 60s." in text
+    assert exit_code(document) == 4
 
 
 def test_names_are_pools_zones_and_counts(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
