@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from planner.api.load import Source, load, load_fleet
     from planner.api.plan import Plan
     from planner.api.simulation import Simulation
+    from planner.api.whatif import WhatIf
     from planner.errors import PlannerError, UsageError
     from planner.solver.progress import Progress
 else:
@@ -45,6 +46,7 @@ else:
         "Simulation": "api.simulation",
         "Source": "api.load",
         "UsageError": "errors",
+        "WhatIf": "api.whatif",
         "check": "api.check",
         "load": "api.load",
         "load_fleet": "api.load",
@@ -77,6 +79,7 @@ __all__ = [
     "Simulation",
     "Source",
     "UsageError",
+    "WhatIf",
     "__version__",
     "check",
     "load",

@@ -52,6 +52,7 @@ RepairKind = Literal[
     "uncordon",
     "recreateVolume",
     "combined",
+    "deleteNode",
 ]
 
 

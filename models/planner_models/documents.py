@@ -14,6 +14,7 @@ from planner_models.fleet_decision import FleetDecision, FleetDecisionList
 from planner_models.inspection import Inspection
 from planner_models.plan import Plan
 from planner_models.simulation import Simulation
+from planner_models.whatif import WhatIf
 
 DOCUMENTS: Mapping[str, type[Document]] = MappingProxyType(
     {
@@ -25,6 +26,7 @@ DOCUMENTS: Mapping[str, type[Document]] = MappingProxyType(
             Diagnosis,
             EvictionPlan,
             Check,
+            WhatIf,
             FleetDecision,
             FleetDecisionList,
         )

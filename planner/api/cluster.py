@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from planner.api.diagnosis import Diagnosis
     from planner.api.eviction_plan import EvictionPlan, Policy
     from planner.api.inspection import Inspection
+    from planner.api.load import Source
     from planner.api.plan import Plan
     from planner.api.profiles import Configuration
     from planner.api.selection import Selection
     from planner.api.simulation import Simulation
+    from planner.api.whatif import WhatIf
     from planner.cluster import Cluster as Snapshot
     from planner.solver.progress import Progress
     from planner.sources.inventory import Inventory
@@ -436,6 +438,62 @@ class Cluster:
                 self.snapshot, options, profile, policies=policies, progress=progress
             )
         return EvictionPlan.of(document, self._origin("evict", chosen))
+
+    def whatif(  # noqa: PLR0913 - options are keywords
+        self,
+        *,
+        lose: Sequence[str] = (),
+        manner: Literal["unreachable", "removed", "both"] = "both",
+        cordon: Sequence[str] = (),
+        scale: Iterable[str] = (),
+        apply: Source | Iterable[Source] = (),
+        add_nodes: Iterable[str] = (),
+        preempt: bool = False,
+        seeds: int | None = None,
+        namespace: str | None = None,
+        scheduler: Configuration = None,
+        ignored_plugins: Sequence[str] = (),
+    ) -> WhatIf:
+        """What happens by itself after changes and failures.
+
+        `lose` names nodes that fail together: `node-1`, `zone/eu-1a`, `pool=spot`. They stop
+        answering (`manner="unreachable"`), or are removed, too. Before that manifests are applied,
+        workloads scaled (`deploy/web=6`, in `namespace`), nodes like those of files added
+        (`node.yaml=3`), nodes cordoned; and kube-scheduler acts on it, where `preempt` lets lower
+        priorities give way.
+        """
+        from planner.api.losses import node_indexes, nodes_of, replicas_of, together
+        from planner.api.profiles import default_scheduler
+        from planner.api.whatif import NOTHING, WhatIf, added, applied, manners_of
+        from planner.documents.whatif import shown_key, what_if_document
+        from planner.scenario import Cordon, Scale
+        from planner.whatif import Options, prepare, what_if
+
+        manners = manners_of(manner)
+        require_at_least("seeds", seeds, 1)
+        require_nodes(self.snapshot)
+        profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
+        snapshot = self.snapshot
+        scaled = replicas_of(snapshot, scale, namespace or "default")
+        cordoned = node_indexes(nodes_of(snapshot, word, "cordon") for word in cordon)
+        changes = (
+            *applied(self, apply),
+            *(Scale(ref, replicas) for ref, replicas in scaled),
+            *added(add_nodes),
+            *((Cordon(cordoned),) if cordoned else ()),
+        )
+        if not changes and not lose:
+            raise UsageError("what if nothing happens? Name a change or a failure", help=NOTHING)
+        prepared = prepare(snapshot, changes, profile, preempt=preempt)
+        loss = together([nodes_of(prepared.cluster(), each) for each in lose]) if lose else None
+        options = Options(manners, seeds, shown_key(snapshot))
+        found = what_if(prepared, loss, options)
+        document = what_if_document(found)
+        part = () if namespace is None else ("-n", namespace)
+        given = Given(input_arguments(self.paths, self.example), part)
+        answer = WhatIf.of(document, Origin("planner whatif", self.paths, snapshot, given=given))
+        answer._after = replace(self, snapshot=found.courses[-1].settled.cluster)
+        return answer
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """The objects as they were read, with pods where they are now, as JSON for kubectl."""

@@ -26,6 +26,7 @@ from planner.cli.schema import schema
 from planner.cli.session import Session
 from planner.cli.simulate import simulate
 from planner.cli.solve import solve
+from planner.cli.whatif import whatif
 from planner.errors import PlannerError
 from planner.exit_codes import DONE, INTERRUPTED
 
@@ -42,6 +43,7 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "simulate": simulate,
     "solve": solve,
     "evict": evict,
+    "whatif": whatif,
     "fleet": fleet,
     "schema": schema,
 }

@@ -157,7 +157,7 @@ def outcome(settled: Settled, profile: Profile, *, topology_key: str = ZONE) -> 
         daemons=losses.daemons,
         over_the_limit=(_excess(before, profile), _excess(after, profile)),
         unmet_budgets=(_unmet(before), _unmet(after)),
-        cpu=(_requested(before, frozenset()), _requested(after, changed.down)),
+        cpu=(requested_cpu(before, frozenset()), requested_cpu(after, changed.down)),
     )
 
 
@@ -240,7 +240,8 @@ def _unmet(cluster: Cluster) -> tuple[str, ...]:
     return tuple(each.name for each in found if each.healthy < each.desired)
 
 
-def _requested(cluster: Cluster, down: frozenset[int]) -> Requested:
+def requested_cpu(cluster: Cluster, down: frozenset[int]) -> Requested:
+    """CPU in thousandths that running pods request, of what all nodes but these have."""
     column = cluster.resources.column(CPU)
     answers = np.setdiff1d(np.arange(len(cluster.nodes)), sorted(down))
     pods = _runs(cluster, down)

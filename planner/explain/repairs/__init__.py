@@ -23,7 +23,7 @@ from planner.explain.situation.overlay import feasible
 from planner.repair_costs import COSTS
 from planner_models.diagnosis import Change, Repair
 
-__all__ = ["COSTS", "MOST_BESIDE", "Case", "not_listed", "repairs_for"]
+__all__ = ["COSTS", "MOST_BESIDE", "Case", "not_listed", "repairs_for", "spec_changes"]
 
 GENERAL = (
     pod_topology_spread.inclusion_policies,
@@ -48,6 +48,16 @@ def repairs_for(case: Case) -> tuple[Repair, ...]:
             found += [repair] if repair is not None else []
     unique = {(r.kind, r.object, r.field, r.text): r for r in found}
     return tuple(sorted(unique.values(), key=_rank))
+
+
+def spec_changes(case: Case) -> Iterator[Proposal]:
+    """Single changes of the pod's own rules that let a node pass; what it requests is no rule."""
+    for proposal in _singles(case):
+        overlay = proposal.overlay
+        if proposal.kind == "lowerRequest" or not overlay.only_edits:
+            continue
+        if unknown_maker_of(case) is None and feasible(case.subject, overlay).any():
+            yield proposal
 
 
 def not_listed(case: Case, *, impossible: bool) -> tuple[str, ...]:

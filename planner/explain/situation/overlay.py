@@ -55,6 +55,12 @@ class Overlay:
     others: Mapping[int, SpecEdit] = field(default_factory=dict)
     """Edits of the specs of other groups."""
 
+    @property
+    def only_edits(self) -> bool:
+        """Whether nothing but the pod's own spec is changed."""
+        others = (self.nodes, self.added, self.without, self.freed, self.storage, self.others)
+        return bool(self.edits) and not any(others)
+
     def __or__(self, other: Overlay) -> Overlay:
         return Overlay(
             self.edits + other.edits,

@@ -8,7 +8,14 @@ from collections.abc import Iterator, Mapping
 from planner.cluster.owners import SHORT
 from planner.report.ci.findings import Check, Finding, Level, Spot, pod_spot
 from planner.report.ci.rules import RuleId
-from planner.report.tables import check_table, evict_table, explain_table, fleet_table, plan_proof
+from planner.report.tables import (
+    check_table,
+    evict_table,
+    explain_table,
+    fleet_table,
+    plan_proof,
+    whatif_table,
+)
 from planner.report.text.blocks import plain_text
 from planner.report.text.wording import short_name
 from planner.sources.locations import ObjectName
@@ -22,6 +29,7 @@ from planner_models.fleet_decision import FleetDecision, FleetDecisionList, Flee
 from planner_models.inspection import Inspection, SpreadViolation
 from planner_models.plan import Plan, PlanViolation
 from planner_models.simulation import SimulatedPod, Simulation
+from planner_models.whatif import WhatIf
 
 _VERDICTS: Mapping[Verdict, tuple[RuleId, Level]] = {
     "impossible": ("pod-impossible", "error"),
@@ -38,7 +46,7 @@ _WORKLOAD = re.compile(r"(?P<kind>[A-Z]\w*) (?P<namespace>[^/\s]+)/(?P<name>\S+)
 """`Deployment default/web`."""
 
 
-def checks_of(document: Document) -> tuple[Check, ...]:
+def checks_of(document: Document) -> tuple[Check, ...]:  # noqa: PLR0911 - one for each kind
     """Everything that the document judges, in its order."""
     match document:
         case Diagnosis():
@@ -51,6 +59,8 @@ def checks_of(document: Document) -> tuple[Check, ...]:
             return tuple(_evicted(document))
         case CheckDocument():
             return tuple(_checked(document))
+        case WhatIf():
+            return tuple(_what_if(document))
         case Inspection():
             return tuple(_inspected(document))
         case FleetDecision():
@@ -100,6 +110,24 @@ def _fact_spot(document: Diagnosis, fact: ConflictFact) -> Spot | None:
         return Spot(name, fact.field)
     short = f"{SHORT.get(name.kind, name.kind)}/{name.name}"
     return pod_spot(name.namespace, short, "", fact.field)
+
+
+# whatif
+
+
+def _what_if(document: WhatIf) -> Iterator[Check]:
+    """Every workload, in the manner that is worst for it; then every single failure."""
+    down: dict[str, int] = {}
+    for each in (each for manner in document.manners for each in manner.workloads):
+        missing = each.unreplaced + max(0, each.waiting - each.waited)
+        down[each.workload] = max(missing, down.get(each.workload, 0))
+    told = plain_text(whatif_table.blocks(document, wide=False))
+    for name, missing in down.items():
+        namespace, _, workload = name.partition("/")
+        title = f"{count_of(missing, 'pod')} of {workload} would not run: "
+        title += whatif_table.headline(document)
+        found = Finding("whatif-worse", "error", title, told, (pod_spot(namespace, workload, ""),))
+        yield Check(namespace, workload, (found,) if missing else ())
 
 
 # simulate

@@ -16,6 +16,7 @@ RuleId = Literal[
     "rule-broken",
     "plan-not-proven",
     "evictions-not-converging",
+    "whatif-worse",
     "fleet-deadlock",
     "fleet-impossible",
     "fleet-undecided",
@@ -68,6 +69,11 @@ RULES: Mapping[RuleId, RuleHelp] = MappingProxyType(
         "evictions-not-converging": RuleHelp(
             "What kube-scheduler makes of the evictions depends on how it breaks ties.",
             "Carry out the first wave only and plan again: `planner evict --wave 1`.",
+        ),
+        "whatif-worse": RuleHelp(
+            "A pod that runs now does not run after a change or a failure.",
+            "The message names the rule and the changes that help; each of them was tried on a "
+            "copy of the cluster.",
         ),
         "fleet-deadlock": RuleHelp(
             "Fleet stops picking clusters although enough of them can be picked.",

@@ -15,6 +15,7 @@ from planner.report.tables import (
     inspect_table,
     plan_table,
     simulation_table,
+    whatif_table,
 )
 from planner.report.tables.explain_repairs import texts, united
 from planner.report.tables.plan_checks import checks
@@ -32,6 +33,7 @@ from planner_models.fleet_decision import FleetDecision, FleetDecisionList
 from planner_models.inspection import Inspection
 from planner_models.plan import Plan
 from planner_models.simulation import Simulation
+from planner_models.whatif import WhatIf
 
 GOOD = ("schedulable", "gated")
 REPAIRS = 8
@@ -148,6 +150,13 @@ def check_parts(document: Check) -> Iterator[Part]:
     yield from notice_blocks(document.notices, wide=False)
 
 
+def whatif_parts(document: WhatIf) -> Iterator[Part]:
+    """The worst as the heading; then everything that the table has."""
+    first, *rest = whatif_table.blocks(document, wide=False)
+    yield Heading(_text(first))
+    yield from (block for block in rest if block is not GAP)
+
+
 def inspection_parts(document: Inspection, cluster: Cluster | None) -> Iterator[Part]:
     """What there is, and what is uneven."""
     yield Heading(inspect_table.headline(document))
@@ -204,7 +213,7 @@ def fleet_parts(
     yield from notice_blocks(document.notices, wide=False)
 
 
-def parts_of(
+def parts_of(  # noqa: PLR0911 - one for each kind
     document: Document, cluster: Cluster | None, members: Mapping[str, Mapping[str, str]]
 ) -> Iterator[Part]:
     """The parts of any document; pictures need the cluster, or the labels of a fleet's members."""
@@ -217,6 +226,8 @@ def parts_of(
             return eviction_parts(document, cluster)
         case Check():
             return check_parts(document)
+        case WhatIf():
+            return whatif_parts(document)
         case Inspection():
             return inspection_parts(document, cluster)
         case Simulation():
