@@ -23,6 +23,7 @@ PACKAGES = (
     "descheduler",
     "disruption",
     "documents",
+    "drain",
     "evictions",
     "examples",
     "explain",
@@ -35,6 +36,7 @@ PACKAGES = (
     "sequences",
     "solver",
     "sources",
+    "whatif",
 )
 LINT_IMPORTS = "from importlinter.cli import lint_imports_command; lint_imports_command()"
 HEAVY = frozenset({"jinja2", "networkx", "numpy", "ortools", "pandas", "pydantic"})

@@ -52,6 +52,10 @@ RepairKind = Literal[
     "uncordon",
     "recreateVolume",
     "combined",
+    "fewerNodes",
+    "rolloutRestart",
+    "changeBudget",
+    "drainOption",
     "deleteNode",
 ]
 

@@ -9,6 +9,7 @@ from typing import Any
 from planner_models.base import Document
 from planner_models.check import Check
 from planner_models.diagnosis import Diagnosis
+from planner_models.drain import DrainPlan
 from planner_models.evictions import EvictionPlan
 from planner_models.fleet_decision import FleetDecision, FleetDecisionList
 from planner_models.inspection import Inspection
@@ -26,6 +27,7 @@ DOCUMENTS: Mapping[str, type[Document]] = MappingProxyType(
             Diagnosis,
             EvictionPlan,
             Check,
+            DrainPlan,
             WhatIf,
             FleetDecision,
             FleetDecisionList,

@@ -160,6 +160,14 @@ class LikeDescheduler(Document):
     rounds: tuple[DeschedulerRound, ...] = ()
 
 
+class NotEmptied(Document):
+    """A node that keeps pods although it was to be emptied, or looked at for that, and why."""
+
+    node: str
+    pods: tuple[str, ...]
+    reason: str
+
+
 class PlanPart(Document):
     """Which wave of how many a document shows, and how many evictions the whole plan has.
 
@@ -198,6 +206,8 @@ class EvictionPlan(Document):
     """Those that lose pods on the way, with their counts per domain before and after."""
     protected: tuple[ProtectedPod, ...] = ()
     left_alone: tuple[ProtectedCount, ...] = ()
+    not_emptied: tuple[NotEmptied, ...] = ()
+    """With nodes to empty: those that are not, a line for each reason."""
     baselines: tuple[Baseline, ...] = ()
     like_descheduler: LikeDescheduler | None = None
     budgets: tuple[str, ...] = ()

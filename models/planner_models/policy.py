@@ -11,29 +11,45 @@ from planner_models.base import FieldError, Int, KubeModel
 from planner_models.meta import KubeObject
 from planner_models.selectors import LabelSelector
 
-_PERCENT = re.compile(r"0*[0-9]{1,3}%", re.ASCII)
+_PERCENT = re.compile(r"0*[0-9]{1,9}%", re.ASCII)
 
 
-def _int_or_percent(value: object) -> object:
+def _any_percent(value: object) -> object:
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise ValueError("a budget is a whole number or a percentage such as 50%")
+        raise ValueError("it has to be a whole number or a percentage such as 50%")
     if isinstance(value, int):
         if value < 0:
-            raise ValueError(f"{value} is negative; a budget is at least 0")
+            raise ValueError(f"{value} is negative; it has to be at least 0")
         return value
-    if not _PERCENT.fullmatch(value) or int(value[:-1].lstrip("0") or 0) > 100:
+    if not _PERCENT.fullmatch(value):
         raise ValueError(f'"{value}" is not a whole number or a percentage such as 50%')
     return value
 
 
+def _int_or_percent(value: object) -> object:
+    found = _any_percent(value)
+    if isinstance(found, str) and _percent(found) > 100:
+        raise ValueError(f'"{value}" is not a whole number or a percentage such as 50%')
+    return found
+
+
 IntOrPercent = Annotated[int | str, BeforeValidator(_int_or_percent)]
+Surge = Annotated[int | str, BeforeValidator(_any_percent)]
+"""How many pods may be there beyond the wanted ones: it may be more than as many again."""
+
+
+def _percent(text: str) -> int:
+    return int(text[:-1])
 
 
 def scaled(value: int | str, total: int) -> int:
     """A number, or a percentage of `total` rounded up, as the disruption controller does it."""
-    if isinstance(value, int):
-        return value
-    return -(-int(value[:-1].lstrip("0") or 0) * total // 100)
+    return value if isinstance(value, int) else -(-_percent(value) * total // 100)
+
+
+def scaled_down(value: int | str, total: int) -> int:
+    """A number, or a percentage of `total` rounded down, as `maxUnavailable` of a Deployment."""
+    return value if isinstance(value, int) else _percent(value) * total // 100
 
 
 class PodDisruptionBudgetSpec(KubeModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field
@@ -10,6 +11,7 @@ from planner_models.base import Bool, Count, Int32, KubeModel
 from planner_models.labels import Labels
 from planner_models.meta import KubeObject
 from planner_models.pod import PodTemplate, PreemptionPolicy
+from planner_models.policy import IntOrPercent, Surge
 from planner_models.selectors import LabelSelector
 from planner_models.volume import ClaimTemplate
 
@@ -32,10 +34,18 @@ class ReplicatedSpec(KubeModel):
     template: PodTemplate = PodTemplate.defaults()
 
 
+class RollingUpdateDeployment(KubeModel):
+    """How far a rollout may go above and below the wanted number of pods."""
+
+    max_surge: Surge = "25%"
+    max_unavailable: IntOrPercent = "25%"
+
+
 class DeploymentStrategy(KubeModel):
     """How a rollout goes; `Recreate` can't surge."""
 
     type: str = "RollingUpdate"
+    rolling_update: RollingUpdateDeployment = RollingUpdateDeployment.defaults()
 
 
 class DeploymentSpec(ReplicatedSpec):
@@ -102,9 +112,10 @@ class StatefulSetOrdinals(KubeModel):
 
 
 class RollingUpdateStatefulSet(KubeModel):
-    """Pods from the ordinal `partition` on are updated."""
+    """Pods from the ordinal `partition` on are updated, `maxUnavailable` at once."""
 
     partition: Count = 0
+    max_unavailable: IntOrPercent = 1
 
 
 class StatefulSetUpdateStrategy(KubeModel):
@@ -139,11 +150,26 @@ class StatefulSet(KubeObject):
     status: StatefulSetStatus = StatefulSetStatus.defaults()
 
 
+class RollingUpdateDaemonSet(KubeModel):
+    """On how many nodes the pod may be down meanwhile, or be there twice."""
+
+    max_unavailable: IntOrPercent = 1
+    max_surge: IntOrPercent = 0
+
+
+class DaemonSetUpdateStrategy(KubeModel):
+    """Whether the controller replaces pods of an old template, or waits for their deletion."""
+
+    type: str = "RollingUpdate"
+    rolling_update: RollingUpdateDaemonSet = RollingUpdateDaemonSet.defaults()
+
+
 class DaemonSetSpec(KubeModel):
     """`spec` of a DaemonSet."""
 
     selector: LabelSelector | None = None
     template: PodTemplate = PodTemplate.defaults()
+    update_strategy: DaemonSetUpdateStrategy = DaemonSetUpdateStrategy.defaults()
 
 
 class DaemonSet(KubeObject):
@@ -274,3 +300,8 @@ class PriorityClass(KubeObject):
     value: Int32 = 0
     global_default: Bool = False
     preemption_policy: PreemptionPolicy = "PreemptLowerPriority"
+
+
+def priority_values(classes: Mapping[str, PriorityClass]) -> dict[str, int]:
+    """The value of every PriorityClass by name, Kubernetes' own ones included."""
+    return SYSTEM_PRIORITY_CLASSES | {name: each.value for name, each in classes.items()}

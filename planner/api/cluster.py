@@ -21,6 +21,7 @@ from planner.report.text.commands import Given
 
 if TYPE_CHECKING:
     from planner.api.diagnosis import Diagnosis
+    from planner.api.drain_plan import DrainPlan
     from planner.api.eviction_plan import EvictionPlan, Policy
     from planner.api.inspection import Inspection
     from planner.api.load import Source
@@ -439,6 +440,58 @@ class Cluster:
             )
         return EvictionPlan.of(document, self._origin("evict", chosen))
 
+    def drain(  # noqa: PLR0913 - options are keywords
+        self,
+        *nodes: str,
+        selector: str | LabelSelector | None = None,
+        zone: str | None = None,
+        all_nodes: bool = False,
+        pod_selector: str | LabelSelector | None = None,
+        force: bool = False,
+        delete_emptydir_data: bool = False,
+        allow_owners: Iterable[str] = (),
+        max_unavailable: int | None = None,
+        seeds: int | None = None,
+        time_limit: float = 60.0,
+        scheduler: Configuration = None,
+        ignored_plugins: Sequence[str] = (),
+        progress: Callable[[Progress], None] | None = None,
+    ) -> DrainPlan:
+        """Whether these nodes can be emptied, in which waves, and what stands in the way.
+
+        Nodes are given by name, by their labels (`selector`), by zone, or all of them. As with
+        `kubectl drain`, pods of DaemonSets and static pods stay; `pod_selector` chooses those that
+        have to leave, `force` evicts pods that no controller makes anew, and
+        `delete_emptydir_data` those with emptyDir volumes.
+        """
+        from planner.api.drain_plan import DrainPlan, nodes_of, selected_pods, words_of
+        from planner.api.profiles import default_scheduler
+        from planner.documents.drain_plan import drain_plan
+        from planner.drain.find import find_drain
+        from planner.drain.options import DrainOptions
+
+        require_time(time_limit)
+        require_at_least("seeds", seeds, 1)
+        require_at_least("max_unavailable", max_unavailable, 1)
+        require_nodes(self.snapshot)
+        options = DrainOptions(
+            nodes=nodes_of(self.snapshot, nodes, selector, zone, all_nodes),
+            force=force,
+            delete_emptydir_data=delete_emptydir_data,
+            pods=selected_pods(self.snapshot, pod_selector),
+            owners=frozenset(allow_owners),
+            max_unavailable=max_unavailable,
+            seeds=seeds,
+            time_limit=time_limit,
+        )
+        profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
+        found = find_drain(self.snapshot, options, profile, progress)
+        chosen = None if pod_selector is None else str(pod_selector)
+        words = words_of(nodes, None if selector is None else str(selector), zone, all_nodes)
+        given = Given(input_arguments(self.paths, self.example), words)
+        origin = Origin("planner drain", self.paths, self.snapshot, given=given)
+        return DrainPlan.of(drain_plan(found, chosen), origin)
+
     def whatif(  # noqa: PLR0913 - options are keywords
         self,
         *,
@@ -464,7 +517,7 @@ class Cluster:
         """
         from planner.api.losses import node_indexes, nodes_of, replicas_of, together
         from planner.api.profiles import default_scheduler
-        from planner.api.whatif import NOTHING, WhatIf, added, applied, manners_of
+        from planner.api.whatif import NOTHING, WhatIf, added, applied, file_names, manners_of
         from planner.documents.whatif import shown_key, what_if_document
         from planner.scenario import Cordon, Scale
         from planner.whatif import Options, prepare, what_if
@@ -488,7 +541,7 @@ class Cluster:
         loss = together([nodes_of(prepared.cluster(), each) for each in lose]) if lose else None
         options = Options(manners, seeds, shown_key(snapshot))
         found = what_if(prepared, loss, options)
-        document = what_if_document(found)
+        document = what_if_document(found, file_names(apply))
         part = () if namespace is None else ("-n", namespace)
         given = Given(input_arguments(self.paths, self.example), part)
         answer = WhatIf.of(document, Origin("planner whatif", self.paths, snapshot, given=given))

@@ -114,13 +114,13 @@ def goals_of(snapshot: Snapshot, words: Iterable[str]) -> tuple[tuple[Goal, ...]
 
 def priority_of(snapshot: Snapshot, given: int | str | None) -> int | None:
     """A number, or the value of a PriorityClass of the input."""
-    from planner_models.workload import SYSTEM_PRIORITY_CLASSES
+    from planner_models.workload import priority_values
 
     if given is None or isinstance(given, int):
         return given
     if given.removeprefix("-").isdecimal():
         return int(given)
-    classes = {**SYSTEM_PRIORITY_CLASSES, **snapshot.priority_classes}
+    classes = priority_values(snapshot.priority_classes)
     if given not in classes:
         raise UsageError(
             f"`priority_threshold={given}`: the input has no PriorityClass of that name",

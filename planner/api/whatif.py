@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from pydantic import PrivateAttr
@@ -86,6 +88,13 @@ def applied(cluster: Cluster, source: Source | Iterable[Source]) -> Iterator[App
             help="load it with `keep_objects=True`, or from a file",
         )
     yield Apply(load_paths(paths, options=reading, on_top=own))
+
+
+def file_names(source: Source | Iterable[Source]) -> tuple[str, ...]:
+    """What texts call manifests: files by their name, without the way to them."""
+    every = source if isinstance(source, list | tuple) else (source,)
+    paths = (os.fspath(each) for each in every if isinstance(each, str | os.PathLike))
+    return tuple(PurePath(path).name for path in paths)
 
 
 def added(words: Iterable[str]) -> Iterator[AddNodes]:

@@ -17,6 +17,7 @@ import typer
 
 from planner import __version__
 from planner.cli.check import check
+from planner.cli.drain import drain
 from planner.cli.errors import report_bug, report_error, report_interrupt, report_usage
 from planner.cli.evict import evict
 from planner.cli.explain import explain
@@ -43,6 +44,7 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "simulate": simulate,
     "solve": solve,
     "evict": evict,
+    "drain": drain,
     "whatif": whatif,
     "fleet": fleet,
     "schema": schema,

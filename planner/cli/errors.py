@@ -38,6 +38,7 @@ FLAGS = {
     "movable": "--movable",
     "namespace": "-n",
     "now": "--now",
+    "pod_selector": "--pod-selector",
     "policy": "--policy",
     "priority_threshold": "--priority-threshold",
     "rebalance": "--rebalance",

@@ -21,10 +21,12 @@ from planner.cli.options import (
     PlanFormat,
     ReportFile,
     SchedulerConfig,
+    Seeds,
     Selector,
     SkipInvalid,
     Targets,
     Verbose,
+    WaveNumber,
     limit,
     named,
 )
@@ -36,8 +38,6 @@ from planner.report.text.formats import PlanOutput
 if TYPE_CHECKING:
     from planner_models.evictions import EvictionPlan
 
-MOST_SEEDS = 10_000
-
 For = Annotated[
     list[str] | None,
     named(
@@ -47,15 +47,6 @@ For = Annotated[
         "nodes), or a node to empty, from which alone pods are evicted unless spread is given, "
         "too. Repeatable.",
         "GOAL|NODE",
-    ),
-]
-Seeds = Annotated[
-    int | None,
-    limit(
-        "--seeds",
-        "Tie seeds and orders of arrival to try; 20, fewer for very large plans.",
-        1,
-        MOST_SEEDS,
     ),
 ]
 Total = Annotated[int | None, limit("--max-evictions", "In total.")]
@@ -80,7 +71,6 @@ LikeDescheduler = Annotated[
         "--like-descheduler", help="Show what the descheduler would do, round after round."
     ),
 ]
-WaveNumber = Annotated[int | None, limit("--wave", "Show this wave only.", 1)]
 TimeLimit = Annotated[
     float,
     typer.Option("--time-limit", metavar="SECONDS", help="When to stop looking for fewer."),

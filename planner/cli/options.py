@@ -19,6 +19,7 @@ from planner.report.text.formats import Output, PlanOutput
 
 LIST = "list"
 PAGES = (".html", ".htm")
+MOST_SEEDS = 10_000
 
 
 def named(name: str, help_text: str, metavar: str | None = None, **more: Any) -> Any:
@@ -222,3 +223,13 @@ MaxUnavailable: TypeAlias = Annotated[
     int | None,
     limit("--max-unavailable", "Have no more pods down at once; budgets hold in any case.", 1),
 ]
+Seeds: TypeAlias = Annotated[
+    int | None,
+    limit(
+        "--seeds",
+        "Tie seeds and orders of arrival to try; 20, fewer for very large plans.",
+        1,
+        MOST_SEEDS,
+    ),
+]
+WaveNumber: TypeAlias = Annotated[int | None, limit("--wave", "Show this wave only.", 1)]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.cluster.groups import PodGroup, group_pods, visible_keys
+from planner.cluster.groups import PodGroup, group_pods, other_selectors, visible_keys
 from planner.cluster.notices import NAME_LABEL, cluster_notices
 from planner.cluster.owners import Owners
 from planner.cluster.resources import resource_table
@@ -19,16 +19,8 @@ from planner.sources.load import no_garbage_collection
 from planner_models.node import Node
 from planner_models.pod import Pod
 from planner_models.policy import PodDisruptionBudget
-from planner_models.selectors import LabelSelector
 from planner_models.volume import PersistentVolumeClaim
-from planner_models.workload import (
-    Controller,
-    Namespace,
-    ReplicaSet,
-    ReplicationController,
-    Service,
-    StatefulSet,
-)
+from planner_models.workload import Controller, Namespace, Service
 
 
 def build_cluster(inventory: Inventory) -> Cluster:
@@ -40,9 +32,8 @@ def build_cluster(inventory: Inventory) -> Cluster:
 def _build(inventory: Inventory) -> Cluster:
     nodes = tuple(sorted(inventory.nodes, key=lambda node: node.name))
     pods = tuple(pod for pod in inventory.pods if not pod.finished)
-    owner_selectors = tuple(_owner_selectors(_controllers(inventory)))
-    selectors = _selectors(inventory.services, owner_selectors, inventory.budgets)
-    groups, group_of = _grouped(pods, selectors)
+    owners = Owners(_controllers(inventory))
+    groups, group_of = _grouped(pods, inventory.services, owners, inventory.budgets)
     node_of = _node_of(nodes, pods)
     for array in (node_of, group_of):
         array.flags.writeable = False
@@ -53,13 +44,12 @@ def _build(inventory: Inventory) -> Cluster:
         groups=groups,
         group_of=group_of,
         resources=resource_table(nodes, groups),
-        owners=Owners(_controllers(inventory)),
+        owners=owners,
         namespaces=_namespaces(inventory.namespaces, groups),
         terminating_namespaces=frozenset(
             n.name for n in inventory.namespaces if n.metadata.deletion_timestamp is not None
         ),
         services=inventory.services,
-        owner_selectors=owner_selectors,
         budgets=inventory.budgets,
         cron_jobs=inventory.cron_jobs,
         autoscalers=inventory.autoscalers,
@@ -67,7 +57,7 @@ def _build(inventory: Inventory) -> Cluster:
         storage=_storage(inventory),
         arrival=_arrival(inventory.nodes, nodes),
         finished_pods=tuple(pod for pod in inventory.pods if pod.finished),
-        priority_classes={each.name: each.value for each in inventory.priority_classes},
+        priority_classes={each.name: each for each in inventory.priority_classes},
         notices=(*inventory.notices, *cluster_notices(inventory, nodes, pods, node_of)),
     )
 
@@ -92,9 +82,8 @@ def rebuilt(
     places = np.append(now, (GONE, ELSEWHERE, PENDING))  # -3, -2 and -1 are found from the end
     everything = (*cluster.pods, *more)
     refs = {(type(c), c.key): c for c in (*cluster.owners.controllers.values(), *controllers)}
-    owner_selectors = tuple(_owner_selectors(refs.values()))
-    selectors = _selectors(cluster.services, owner_selectors, cluster.budgets)
-    groups, group_of = _grouped(everything, selectors)
+    owners = Owners(refs.values())
+    groups, group_of = _grouped(everything, cluster.services, owners, cluster.budgets)
     node_of = np.append(places[cluster.node_of], _node_of(sorted_nodes, more))
     for array in (node_of, group_of):
         array.flags.writeable = False
@@ -107,9 +96,8 @@ def rebuilt(
         groups=groups,
         group_of=group_of,
         resources=resource_table(sorted_nodes, groups),
-        owners=Owners(refs.values()),
+        owners=owners,
         namespaces={**_namespaces((), groups), **cluster.namespaces},
-        owner_selectors=owner_selectors,
         storage=replace(storage, claims={**storage.claims, **{c.key: c for c in claims}}),
         arrival=np.append(now[cluster.arrival], now[len(cluster.nodes) :]),
         ghosts=frozenset(now[list(cluster.ghosts)].tolist()),
@@ -117,10 +105,13 @@ def rebuilt(
 
 
 def _grouped(
-    pods: Sequence[Pod], selectors: Iterable[LabelSelector]
+    pods: Sequence[Pod],
+    services: Iterable[Service],
+    owners: Owners,
+    budgets: Iterable[PodDisruptionBudget],
 ) -> tuple[tuple[PodGroup, ...], IntArray]:
     specs = {id(pod.spec): pod.spec for pod in pods}.values()
-    return group_pods(pods, visible_keys(specs, selectors))
+    return group_pods(pods, visible_keys(specs, other_selectors(services, owners, budgets)))
 
 
 def _namespaces(
@@ -155,33 +146,6 @@ def _controllers(inventory: Inventory) -> Iterable[Controller]:
     yield from inventory.daemon_sets
     yield from inventory.jobs
     yield from inventory.replication_controllers
-
-
-def _selectors(
-    services: Iterable[Service],
-    owner_selectors: Iterable[tuple[str, LabelSelector]],
-    budgets: Iterable[PodDisruptionBudget],
-) -> Iterable[LabelSelector]:
-    """Selectors outside of pods that tell pods apart: services, owners and budgets."""
-    for service in services:
-        yield LabelSelector(match_labels=service.spec.selector)
-    for _, selector in owner_selectors:
-        yield selector
-    for budget in budgets:
-        if budget.spec.selector is not None:
-            yield budget.spec.selector
-
-
-def _owner_selectors(controllers: Iterable[Controller]) -> Iterable[tuple[str, LabelSelector]]:
-    """Of ReplicaSets, StatefulSets and ReplicationControllers, which default spread looks at."""
-    for owner in controllers:
-        match owner:
-            case ReplicaSet() | StatefulSet() if owner.spec.selector is not None:
-                yield owner.namespace, owner.spec.selector
-            case ReplicationController():
-                yield owner.namespace, LabelSelector(match_labels=owner.spec.selector)
-            case _:
-                pass
 
 
 def _storage(inventory: Inventory) -> Storage:

@@ -14,12 +14,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from planner.cluster.owners import Owners
 from planner.cluster.topology import IntArray
 from planner_models.affinity import PodAffinity
 from planner_models.meta import OwnerReference
 from planner_models.pod import Pod, PodSpec
+from planner_models.policy import PodDisruptionBudget
 from planner_models.selectors import LabelSelector
 from planner_models.volume import Volume
+from planner_models.workload import ReplicaSet, ReplicationController, Service, StatefulSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,20 +85,40 @@ def _volume_key(pod: Pod, texts: dict[int, str]) -> tuple[str, ...]:
     return tuple(key)
 
 
-def group_pods(pods: Sequence[Pod], keys: frozenset[str]) -> tuple[tuple[PodGroup, ...], IntArray]:
-    """The groups in order of their first pod, and the group of each pod."""
-    groups: list[PodGroup] = []
-    index: dict[tuple[object, ...], int] = {}
+def other_selectors(
+    services: Iterable[Service], owners: Owners, budgets: Iterable[PodDisruptionBudget]
+) -> Iterable[LabelSelector]:
+    """Selectors outside of pods that tell pods apart."""
+    for service in services:
+        yield LabelSelector(match_labels=service.spec.selector)
+    for owner in owners.controllers.values():
+        if isinstance(owner, ReplicationController):
+            yield LabelSelector(match_labels=owner.spec.selector)
+        elif isinstance(owner, ReplicaSet | StatefulSet) and owner.spec.selector is not None:
+            yield owner.spec.selector
+    for budget in budgets:
+        if budget.spec.selector is not None:
+            yield budget.spec.selector
+
+
+def group_pods(
+    pods: Sequence[Pod], keys: frozenset[str], known: Sequence[PodGroup] = ()
+) -> tuple[tuple[PodGroup, ...], IntArray]:
+    """The `known` groups, then others in order of their first pod; and the group of each pod."""
+    groups: list[PodGroup] = list(known)
+    volumes: dict[int, str] = {}
+    index = {
+        _key(group.example, tuple(sorted(group.labels.items())), group.spec, volumes): group.index
+        for group in known
+    }
     group_of = np.empty(len(pods), np.int64)
     seen: dict[int, tuple[tuple[str, str], ...]] = {}
-    volumes: dict[int, str] = {}
     for i, pod in enumerate(pods):
         labels = seen.get(id(pod.labels))
         if labels is None:
             labels = tuple(sorted((k, v) for k, v in pod.labels.items() if k in keys))
             seen[id(pod.labels)] = labels
-        owner = (pod.owner.kind, pod.owner.name) if pod.owner else pod.name
-        key = (pod.namespace, labels, id(pod.spec), owner, _volume_key(pod, volumes))
+        key = _key(pod, labels, pod.spec, volumes)
         found = index.get(key)
         if found is None:
             found = index[key] = len(groups)
@@ -104,3 +127,11 @@ def group_pods(pods: Sequence[Pod], keys: frozenset[str]) -> tuple[tuple[PodGrou
             )
         group_of[i] = found
     return tuple(groups), group_of
+
+
+def _key(
+    pod: Pod, labels: tuple[tuple[str, str], ...], spec: PodSpec, volumes: dict[int, str]
+) -> tuple[object, ...]:
+    """Equal for pods that nothing tells apart."""
+    owner = (pod.owner.kind, pod.owner.name) if pod.owner else pod.name
+    return (pod.namespace, labels, id(spec), owner, _volume_key(pod, volumes))

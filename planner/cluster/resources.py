@@ -60,6 +60,18 @@ def resource_table(nodes: Sequence[Node], groups: Sequence[PodGroup]) -> Resourc
     return ResourceTable(names, _matrix(offered, names), _matrix(asked, names))
 
 
+def with_groups(table: ResourceTable, groups: Sequence[PodGroup]) -> ResourceTable:
+    """The same nodes with other groups; what only the new ones ask for no node offers."""
+    asked = [{**group.spec.requests, PODS: 1} for group in groups]
+    others = {name for amounts in asked for name in amounts} | set(table.names)
+    names = (*STANDARD, *sorted(others - set(STANDARD)))
+    if names == table.names:
+        return ResourceTable(names, table.allocatable, _matrix(asked, names))
+    allocatable = np.zeros((len(table.allocatable), len(names)), np.int64)
+    allocatable[:, [names.index(name) for name in table.names]] = table.allocatable
+    return ResourceTable(names, allocatable, _matrix(asked, names))
+
+
 def _matrix(rows: Sequence[Mapping[str, int]], names: Sequence[str]) -> IntArray:
     matrix = np.zeros((len(rows), len(names)), np.int64)
     column = {name: i for i, name in enumerate(names)}

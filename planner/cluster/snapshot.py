@@ -23,8 +23,7 @@ from planner_models.node import Node, NodeSpec
 from planner_models.notice import Notice
 from planner_models.pod import Pod
 from planner_models.policy import PodDisruptionBudget
-from planner_models.selectors import LabelSelector
-from planner_models.workload import CronJob, Service
+from planner_models.workload import CronJob, PriorityClass, Service
 
 if TYPE_CHECKING:
     from planner_models.quota import HorizontalPodAutoscaler, ResourceQuota
@@ -58,8 +57,6 @@ class Cluster:
     terminating_namespaces: frozenset[str] = frozenset()
     """Namespaces that are being deleted: nothing can be created in them."""
     services: tuple[Service, ...] = ()
-    owner_selectors: tuple[tuple[str, LabelSelector], ...] = ()
-    """(namespace, selector) of ReplicaSets, StatefulSets and ReplicationControllers."""
     budgets: tuple[PodDisruptionBudget, ...] = ()
     cron_jobs: tuple[CronJob, ...] = ()
     autoscalers: tuple[HorizontalPodAutoscaler, ...] = ()
@@ -69,8 +66,8 @@ class Cluster:
     """Node indexes in the order of the input."""
     finished_pods: tuple[Pod, ...] = ()
     """Succeeded and failed pods: nothing to the scheduler, but the descheduler may remove them."""
-    priority_classes: Mapping[str, int] = field(default_factory=dict)
-    """The value of each PriorityClass of the input, by name."""
+    priority_classes: Mapping[str, PriorityClass] = field(default_factory=dict)
+    """The PriorityClasses of the input, by name."""
     ghosts: frozenset[int] = frozenset()
     """Nodes that were removed; their indexes stay, so that other indexes keep their meaning."""
     notices: tuple[Notice, ...] = ()
@@ -186,6 +183,10 @@ class Cluster:
         for index, pod in records.items():
             pods[index] = pod
         return self._derived(pods=tuple(pods))
+
+    def with_owners(self, owners: Owners) -> Cluster:
+        """The same controllers as before, other numbers of replicas."""
+        return self._derived(owners=owners)
 
     def with_more(self, pods: Iterable[Pod], groups: IntArray) -> Cluster:
         """More pods of these groups, behind all others; none of them is there yet."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from planner.cluster import Cluster
+from planner.cluster.times import latest
 from planner.descheduler.strategies import STRATEGIES
 from planner.descheduler.strategies.default_evictor import DefaultEvictor, ready_nodes
 from planner.descheduler.strategies.framework import (
@@ -51,13 +52,6 @@ def view_of(
     """The cluster as the descheduler sees it: its ready nodes. Without `now`, it is `latest`."""
     nodes = tuple(ready_nodes(cluster, node_selector).tolist())
     return View(cluster, nodes, latest(cluster) if now is None else now, seed=seed)
-
-
-def latest(cluster: Cluster) -> int:
-    """The newest time that any pod mentions: a snapshot is not older than that."""
-    pods = (*cluster.pods, *cluster.finished_pods)
-    times = (time for pod in pods for time in (pod.created, pod.started) if time is not None)
-    return max(times, default=0)
 
 
 def run_strategy(

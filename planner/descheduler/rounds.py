@@ -15,7 +15,8 @@ import msgspec
 import numpy as np
 
 from planner.cluster import GONE, PENDING, Cluster
-from planner.descheduler.policy import PolicyRun, latest, run_policy
+from planner.cluster.times import latest
+from planner.descheduler.policy import PolicyRun, run_policy
 from planner.descheduler.strategies.framework import RefusedEviction
 from planner.disruption.eviction_api import BudgetedEvictions
 from planner.replay.violations import Violation, total, violations

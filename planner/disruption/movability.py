@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Literal
 
 from planner.cluster import Cluster
+from planner.cluster.groups import PodGroup
 from planner.disruption.budgets import Allowances, allowances
 from planner.disruption.replacement import Replacements, known_controller
 from planner_models.node import Node
@@ -63,6 +64,10 @@ WHY: dict[Immovable, str] = {
 }
 
 
+WITH_THEIR_NODE: frozenset[Immovable] = frozenset(("daemonSet", "mirror", "terminating"))
+"""Pods that are no obstacle to emptying a node: they stay with it, or leave by themselves."""
+
+
 @dataclass(frozen=True)
 class Stay:
     """Why a pod stays: a kind to tell reasons apart by, and the reason in words."""
@@ -77,6 +82,8 @@ class MovePolicy:
 
     bare_pods: bool = False
     local_storage: bool = False
+    host_path: bool = False
+    """Pods with hostPath volumes: `kubectl drain` takes these for no local storage."""
     volumes: bool = False
     system_critical: bool = False
     jobs: bool = False
@@ -106,6 +113,12 @@ def immovable(pod: Pod, policy: MovePolicy = DEFAULT_POLICY) -> Immovable | None
     return _storage(pod, policy)
 
 
+def goes_with_node(group: PodGroup) -> bool:
+    """Whether a DaemonSet or the kubelet runs pods of the group, each on its own node."""
+    kind = group.owner.kind if group.owner is not None else ""
+    return kind in ("DaemonSet", "Node") or MIRROR in group.example.annotations
+
+
 def _annotated(pod: Pod) -> bool:
     told = pod.annotations
     return (
@@ -117,7 +130,8 @@ def _annotated(pod: Pod) -> bool:
 
 def _storage(pod: Pod, policy: MovePolicy) -> Immovable | None:
     for volume in pod.volumes:
-        if volume.local and not policy.local_storage:
+        harmless = policy.host_path and volume.empty_dir is None
+        if volume.local and not (policy.local_storage or harmless):
             return "localStorage"
         claimed = volume.persistent_volume_claim or volume.ephemeral
         if claimed is not None and not policy.volumes:

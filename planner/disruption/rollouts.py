@@ -31,8 +31,8 @@ def rollout_of(
         return f"{name} is being deleted"
     if deployment.spec.paused:
         return ""
-    wanted = _template(deployment.spec.template)
-    new = [each for each, _ in replica_sets if _template(each.spec.template) == wanted]
+    wanted = deployment.spec.template
+    new = [each for each, _ in replica_sets if same_template(each.spec.template, wanted)]
     old = [each for each in replica_sets if each[0] not in new]
     if not new or any(each.spec.replicas or pods for each, pods in old):
         return f"a rollout of {name} is under way"
@@ -41,9 +41,13 @@ def rollout_of(
     return ""
 
 
-def _template(template: PodTemplate) -> tuple[dict[str, str], object]:
-    labels = {k: v for k, v in template.metadata.labels.items() if k != HASH_LABEL}
-    return labels, template.spec
+def same_template(one: PodTemplate, other: PodTemplate) -> bool:
+    """Whether both make the same pods, but for the hash that tells revisions apart."""
+    return one.spec == other.spec and _labels(one) == _labels(other)
+
+
+def _labels(template: PodTemplate) -> dict[str, str]:
+    return {k: v for k, v in template.metadata.labels.items() if k != HASH_LABEL}
 
 
 @dataclass(frozen=True)

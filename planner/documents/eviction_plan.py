@@ -7,33 +7,32 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from planner.cluster import PENDING, Cluster
-from planner.cluster.topology import IntArray
 from planner.descheduler.baselines import baselines, too_large
 from planner.documents.broken_rules import describe
 from planner.documents.descheduler import baseline
 from planner.documents.eviction_causes import Cause, causes
+from planner.documents.eviction_waves import eviction_waves, planned_evictions
 from planner.documents.left_alone import assumed_to_return, driven_off, left_alone, protected_pods
 from planner.documents.part_of_pods import part_notice
-from planner.documents.ready_pods import ReadyAfter
 from planner.documents.workload_changes import workload_changes
-from planner.evictions.goals import Aim
-from planner.evictions.repeated_trials import USUAL_SEEDS
-from planner.evictions.robust_waves import expected_nodes
+from planner.drain.not_emptied import not_emptied
+from planner.evictions.goals import IN_A_ROW, Aim
 from planner.evictions.suggest import find_evictions
 from planner.evictions.suggestion import EvictOptions, Suggestion
+from planner.replay.trial_work import USUAL_SEEDS
 from planner.replay.violations import Violation, total
 from planner.scheduler.profile import Profile
 from planner.sequences.outcome import Changed
 from planner.solver.progress import Report, silent
+from planner.words import count_of
 from planner_models.descheduler_policy import DeschedulerPolicy
 from planner_models.evictions import (
     Baseline,
     Convergence,
-    EvictionLanding,
     EvictionLimits,
     EvictionOptions,
     EvictionPlan,
-    EvictionWave,
+    NotEmptied,
     PlannedEviction,
     Situation,
 )
@@ -65,9 +64,9 @@ def eviction_plan(found: Suggestion, compared: tuple[Baseline, ...] = ()) -> Evi
     return EvictionPlan(
         options=evict_options(found.start, options, found.aim),
         evictions=tuple(_evictions(found)),
-        waves=tuple(_waves(found)),
+        waves=tuple(eviction_waves(found)),
         fewest=_fewest(found),
-        stopped=found.outcome.decision.stopped,
+        stopped=None if found.outcome is None else found.outcome.decision.stopped,
         converges=tried.converges,
         checked_seeds=found.seeds,
         convergence=Convergence(
@@ -82,6 +81,7 @@ def eviction_plan(found: Suggestion, compared: tuple[Baseline, ...] = ()) -> Evi
         workloads=_workloads(found),
         protected=tuple(protected_pods(found.aim.real, found.protected, found.remaining)),
         left_alone=left_alone(found.protected),
+        not_emptied=tuple(_not_emptied(found)),
         baselines=compared,
         budgets=tuple(_budgets(found)),
         nodes=len(found.given.nodes),
@@ -117,54 +117,10 @@ def situation(cluster: Cluster, broken: tuple[Violation, ...]) -> Situation:
 
 
 def _evictions(found: Suggestion) -> Iterator[PlannedEviction]:
-    real, names = found.aim.real, [node.name for node in found.aim.real.nodes]
-    expected = {
-        key: tuple(names[node] for node in nodes)
-        for key, nodes in expected_nodes(found.tried).items()
-    }
     because = causes(found.aim.wanted, found.broken)
-    last = len(found.tried.waves)
-    for number, wave in enumerate(found.tried.waves):
-        for pod in sorted(wave.evictions, key=lambda pod: real.pods[pod].key):
-            group, node = int(real.group_of[pod]), names[real.node_of[pod]]
-            waves = (w for w in range(number, last) if (w, group) in expected)
-            landing = next(waves, None)
-            cause = because.get(pod, Cause(None, f"makes room on {node}"))
-            yield PlannedEviction(
-                pod=real.pods[pod].key,
-                uid=real.pods[pod].uid,
-                workload=real.workloads[group].short,
-                node=node,
-                wave=number + 1,
-                rule=cause.rule,
-                reason=cause.text,
-                expected_nodes=() if landing is None else expected[landing, group],
-            )
-
-
-def _waves(found: Suggestion) -> Iterator[EvictionWave]:
-    real = found.aim.real
-    waited = int(np.count_nonzero(found.start.node_of == PENDING))
-    first = found.tried.runs[0]
-    before = found.given.node_of
-    ready = ReadyAfter(found.start)
-    for number, wave in enumerate(found.tried.waves):
-        refs = {real.workloads[real.group_of[pod]] for pod in wave.evictions}
-        ended = first.after[number] if number < len(first.after) else first.node_of
-        waiting = int(np.count_nonzero(ended == PENDING))
-        yield EvictionWave(
-            number=number + 1,
-            evictions=tuple(sorted(real.pods[pod].key for pod in wave.evictions)),
-            cordon=tuple(real.nodes[node].name for node in wave.cordons),
-            drain=tuple(real.nodes[n].name for n in found.aim.drained) if number == 0 else (),
-            hold=wave.holds,
-            wait_for=tuple(sorted(f"{ref.namespace}/{ref.short}" for ref in refs)),
-            ready=ready.wave(wave.evictions, ended),
-            pending=max(0, waiting - waited),
-            landings=tuple(_landings(real, before, ended)),
-            excess=found.excess_at(ended),
-        )
-        before = ended
+    for pod, eviction in planned_evictions(found):
+        cause = because.get(pod, Cause(None, eviction.reason))
+        yield eviction.model_copy(update={"rule": cause.rule, "reason": cause.text})
 
 
 def _workloads(found: Suggestion) -> tuple[WorkloadChange, ...]:
@@ -174,19 +130,13 @@ def _workloads(found: Suggestion) -> tuple[WorkloadChange, ...]:
     return tuple(each for each in changes if each.moved)
 
 
-def _landings(cluster: Cluster, before: IntArray, after: IntArray) -> Iterator[EvictionLanding]:
-    for pod in np.flatnonzero(before != after).tolist():
-        node = int(after[pod])
-        yield EvictionLanding(
-            pod=cluster.pods[pod].key, node=cluster.nodes[node].name if node >= 0 else None
-        )
-
-
 def _fewest(found: Suggestion) -> bool:
     """Proven for all choices of nodes, if the goals are rules and no limit cut the plan short.
 
     Where kube-scheduler first places waiting pods, other places for these might save evictions.
     """
+    if found.outcome is None:
+        return True
     planned = sum(step.evicts for step in found.outcome.waves.steps)
     limits = found.options.limits
     return (
@@ -197,6 +147,13 @@ def _fewest(found: Suggestion) -> bool:
         and limits.per_node is None
         and limits.per_namespace is None
     )
+
+
+def _not_emptied(found: Suggestion) -> Iterator[NotEmptied]:
+    pods, nodes = found.start.pods, found.start.nodes
+    for each in not_emptied(found):
+        keys = tuple(sorted(pods[pod].key for pod in each.pods))
+        yield NotEmptied(node=nodes[each.node].name, pods=keys, reason=each.reason)
 
 
 def _budgets(found: Suggestion) -> Iterator[str]:
@@ -214,7 +171,7 @@ def _notices(found: Suggestion, compared: Sequence[Baseline]) -> Iterator[Notice
     yield from assumed_to_return(found.start, evicted)
     preempted = {pod for run in found.tried.runs for pod in run.preempted}
     yield from driven_off(found.aim.real, preempted)
-    if found.outcome.waves.beyond:
+    if found.outcome is not None and found.outcome.waves.beyond:
         yield Notice(
             code="budgetTooTight",
             text="the plan evicts pods whose budget allows no eviction now",
@@ -223,6 +180,10 @@ def _notices(found: Suggestion, compared: Sequence[Baseline]) -> Iterator[Notice
     if found.options.seeds is None and found.seeds < USUAL_SEEDS:
         text = f"large plan: {found.seeds} of the usual {USUAL_SEEDS} tie seeds tried"
         yield Notice(code="fewerSeeds", text=f"{text}; --seeds {USUAL_SEEDS} tries all")
+    if found.emptied is not None and found.emptied.untried:
+        text = f"after {IN_A_ROW} nodes in a row that can't be emptied, the other"
+        text = f"{text} {count_of(found.emptied.untried, 'fuller node')} were not tried"
+        yield Notice(code="nodesNotTried", text=text)
     if compared and too_large(found.given):
         text = "the cluster is large: of the descheduler's strategies only spread was tried"
         yield Notice(code="fewerBaselines", text=f"{text}; --policy FILE tries others")

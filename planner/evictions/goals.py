@@ -8,8 +8,8 @@ scheduler that places the replacements knows only the real rules, and the cordon
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -18,18 +18,19 @@ from numpy.typing import NDArray
 from planner.cluster import PENDING, Cluster
 from planner.cluster.topology import IntArray
 from planner.disruption.budgets import allowances
-from planner.disruption.movability import immovable
+from planner.disruption.movability import WITH_THEIR_NODE, goes_with_node, immovable
 from planner.replay.trial import Manner, Trial, WavePlan
 from planner.replay.verify import cordoned_node
 from planner.replay.violations import Violation
 from planner.scheduler.profile import Profile
 from planner_models.node import Node
 from planner_models.pod import PodSpec
-from planner_models.taints import Taint
+from planner_models.taints import Taint, Toleration
 
 Goal = Literal["spread", "soft", "utilization", "consolidate"]
 GOALS: tuple[Goal, ...] = ("spread", "soft", "utilization", "consolidate")
 DRAIN = Taint(key="planner/drain", effect="NoSchedule")
+DRAINED = Toleration(key=DRAIN.key, operator="Exists")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +63,9 @@ def aim_of(cluster: Cluster, goals: Collection[Goal], nodes: Iterable[int]) -> A
     real = _with_nodes(
         cluster, {node: cordoned_node(cluster.nodes[node], True) for node in drained}
     )
-    wanted = _with_nodes(real, {node: _drained(real.nodes[node]) for node in drained})
+    wanted = _tolerant(
+        _with_nodes(real, {node: _drained(real.nodes[node]) for node in drained}), drained
+    )
     if "soft" in goals:
         wanted = _hardened(wanted)
     anywhere = bool({"spread", "soft"} & set(goals))
@@ -84,6 +87,20 @@ def _with_nodes(cluster: Cluster, nodes: dict[int, Node]) -> Cluster:
 
 def _drained(node: Node) -> Node:
     return node.replace(spec=node.spec.replace(taints=(*node.spec.taints, DRAIN)))
+
+
+def _tolerant(cluster: Cluster, drained: Sequence[int]) -> Cluster:
+    """Pods of DaemonSets and static pods stay with the nodes that are drained."""
+    there = np.unique(cluster.group_of[np.isin(cluster.node_of, drained)]).tolist()
+    staying = [group for group in there if goes_with_node(cluster.groups[group])]
+    if not staying:
+        return cluster
+    groups = list(cluster.groups)
+    for group in staying:
+        spec = groups[group].spec
+        spec = spec.replace(tolerations=(*spec.tolerations, DRAINED))
+        groups[group] = replace(groups[group], spec=spec)
+    return replace(cluster, groups=tuple(groups))
 
 
 def _hardened(cluster: Cluster) -> Cluster:
@@ -116,37 +133,69 @@ def _hard_taints(node: Node) -> Node:
     return node.replace(spec=node.spec.replace(taints=hard))
 
 
+IN_A_ROW = 20
+"""So many nodes that can't be emptied, one after the other, end a consolidation."""
+
+
+@dataclass(frozen=True)
+class Emptied:
+    """The nodes that a consolidation empties, and the others that it looked at.
+
+    `kept` have pods that may not be evicted; of `refused` some pods found no place beside those of
+    the nodes that were chosen before. `untried` are fuller than all that were tried.
+    """
+
+    chosen: tuple[int, ...]
+    kept: frozenset[int] = frozenset()
+    refused: Mapping[int, Refused] = field(default_factory=dict)
+    untried: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Refused:
+    """The cluster with the node and those before it cordoned, and a pod that waits in the end."""
+
+    ended: Cluster
+    pod: int
+
+
 def nodes_to_empty(
     cluster: Cluster, profile: Profile, spared: Collection[int], given: Iterable[int]
-) -> tuple[int, ...]:
+) -> Emptied:
     """The least used nodes whose pods all find a place elsewhere, one after the other.
 
     Nodes with a pod that has to stay can't be emptied; DaemonSet and static pods do not count, for
-    they go with their node.
+    they go with their node. A node that can't be emptied is no reason to leave fuller ones alone.
     """
-    chosen = list(given)
+    chosen, refused = list(given), dict[int, Refused]()
     kept = _kept_nodes(cluster, spared)
     by_use = np.argsort(node_use(cluster), kind="stable").tolist()
     order = [node for node in by_use if node not in kept and node not in chosen]
     occupied = {int(cluster.node_of[pod]) for pod in _leaving(cluster, order, spared)}
-    waiting = len(cluster.pending)
-    for node in (node for node in order if node in occupied):
+    order = [node for node in order if node in occupied]
+    waiting, in_a_row = len(cluster.pending), 0
+    for number, node in enumerate(order):
         emptied = aim_of(cluster, (), (*chosen, node)).real
         pods = tuple(_leaving(emptied, (*chosen, node), spared))
         trial = Trial(emptied, profile, allowances(emptied), pods)
         ended = trial.run((WavePlan(pods),), Manner(seed=0), unlimited=True).node_of
-        if np.count_nonzero(ended == PENDING) > waiting:
-            break
-        chosen.append(node)
-    return tuple(chosen)
+        if np.count_nonzero(ended == PENDING) <= waiting:
+            chosen.append(node)
+            in_a_row = 0
+            continue
+        stuck = next(pod for pod in pods if ended[pod] == PENDING)
+        refused[node] = Refused(placed_at(emptied, ended), stuck)
+        in_a_row += 1
+        if in_a_row == IN_A_ROW:
+            return Emptied(tuple(chosen), kept, refused, len(order) - number - 1)
+    return Emptied(tuple(chosen), kept, refused)
 
 
 def _kept_nodes(cluster: Cluster, spared: Collection[int]) -> frozenset[int]:
     staying = (
         int(cluster.node_of[pod])
         for pod in spared
-        if cluster.node_of[pod] >= 0
-        and immovable(cluster.pods[pod]) not in ("daemonSet", "mirror", "terminating")
+        if cluster.node_of[pod] >= 0 and immovable(cluster.pods[pod]) not in WITH_THEIR_NODE
     )
     return frozenset(staying)
 

@@ -13,12 +13,12 @@ from planner.cluster import PENDING
 from planner.cluster.topology import IntArray
 from planner.disruption.budgets import Allowances
 from planner.evictions.goals import Aim
-from planner.replay.trial import Choices, Manner, Trial, TrialRun, WavePlan
+from planner.replay.settling import Choices
+from planner.replay.trial import Manner, Trial, TrialRun, WavePlan
 from planner.replay.violations import total, violations
 from planner.scheduler.profile import Profile
 from planner.solver.progress import Progress, Report, silent
 
-USUAL_SEEDS = 20
 FEW = 3
 """So many trials say whether something is worth trying in all manners."""
 EXAMPLES = 6

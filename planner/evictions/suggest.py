@@ -18,18 +18,21 @@ import msgspec
 import numpy as np
 
 from planner.cluster import PENDING, Cluster
+from planner.descheduler.strategies.limits import NO_LIMITS
 from planner.disruption.budget_status import recounted
 from planner.disruption.budgets import allowances
 from planner.disruption.node_lifecycle import with_condition_taints
+from planner.evictions.emptying import EmptyingTrials, waves_within
 from planner.evictions.even_load import even_out
-from planner.evictions.goals import Aim, aim_of, nodes_to_empty
+from planner.evictions.goals import Aim, Emptied, aim_of, nodes_to_empty
 from planner.evictions.protection import protected
-from planner.evictions.repeated_trials import USUAL_SEEDS, RepeatedTrials, Target, TriedWaves
+from planner.evictions.repeated_trials import RepeatedTrials, Target, TriedWaves
 from planner.evictions.replanning import Replanning
 from planner.evictions.robust_waves import RobustWaves, departures
 from planner.evictions.suggestion import EvictOptions, Suggestion
 from planner.replay import Step, total
 from planner.replay.trial import Manner, Trial, WavePlan
+from planner.replay.trial_work import usual_seeds
 from planner.scheduler.profile import Profile
 from planner.sequences.hops import other_orders
 from planner.sequences.outcome import PlanOutcome
@@ -37,10 +40,6 @@ from planner.sequences.plan import plan_outcome
 from planner.solver.problem.options import SolveOptions
 from planner.solver.progress import Report, silent
 
-TRIAL_WORK = 30_000_000
-"""Evictions times nodes that are simulated without being asked to: some ten seconds."""
-BESIDE_NODES = 600
-"""What a landing costs beside looking at nodes, in nodes."""
 LIMIT_ROUNDS = 20
 """How often a plan is made anew because it takes too many pods from one node or namespace."""
 
@@ -71,13 +70,10 @@ def settled(cluster: Cluster, profile: Profile) -> Cluster:
     return replace(now, budgets=recounted(now, moved))
 
 
-def tried_seeds(options: EvictOptions, cluster: Cluster, waves: Sequence[WavePlan]) -> int:
+def tried_seeds(asked: int | None, cluster: Cluster, waves: Sequence[WavePlan]) -> int:
     """What was asked for, or as many of the usual seeds as the work allows."""
-    if options.seeds is not None:
-        return options.seeds
     landings = sum(len(wave.evictions) for wave in waves) + len(cluster.pending)
-    work = max(1, landings) * (len(cluster.nodes) + BESIDE_NODES)
-    return max(1, min(USUAL_SEEDS, TRIAL_WORK // work))
+    return usual_seeds(asked, landings, len(cluster.nodes))
 
 
 class _Suggesting:
@@ -96,9 +92,13 @@ class _Suggesting:
 
     def run(self) -> Suggestion:
         """Where one plan takes all the time there is, no others are made."""
-        aim = aim_of(self._start, self._options.goals, self._nodes())
+        emptied = self._emptied()
+        aim = aim_of(self._start, self._options.goals, emptied.chosen)
+        tried = self._as_they_are(aim)
+        if tried is not None:
+            return self._suggestion(aim, emptied, None, tried)
         outcome = self._within_limits(aim)
-        seeds = tried_seeds(self._options, aim.real, departures(outcome.waves.waves))
+        seeds = tried_seeds(self._options.seeds, aim.real, departures(outcome.waves.waves))
         trials = RepeatedTrials(
             aim, self._profile, self._budgets, _target(outcome), seeds, self._report
         )
@@ -115,6 +115,16 @@ class _Suggesting:
         if "utilization" in self._options.goals:
             tried = self._evened(trials, tried)
         replanned = self._replanned(trials) if more and not tried.converges else None
+        return self._suggestion(aim, emptied, outcome, tried, replanned)
+
+    def _suggestion(
+        self,
+        aim: Aim,
+        emptied: Emptied,
+        outcome: PlanOutcome | None,
+        tried: TriedWaves,
+        replanned: tuple[int, int] | None = None,
+    ) -> Suggestion:
         return Suggestion(
             given=self._given,
             start=self._start,
@@ -125,14 +135,33 @@ class _Suggesting:
             budgets=self._budgets,
             outcome=outcome,
             tried=tried,
+            emptied=emptied,
             replanned=replanned,
         )
 
-    def _nodes(self) -> tuple[int, ...]:
+    def _emptied(self) -> Emptied:
         nodes = self._options.nodes
         if "consolidate" not in self._options.goals:
-            return nodes
+            return Emptied(nodes)
         return nodes_to_empty(self._start, self._profile, self._protected.keys(), nodes)
+
+    def _as_they_are(self, aim: Aim) -> TriedWaves | None:
+        """Nodes that are empty, whatever the ties, when all of their pods go in waves.
+
+        Only where nothing else is asked for, and nothing limits the evictions.
+        """
+        options = self._options
+        if aim.anywhere or "utilization" in options.goals or options.limits != NO_LIMITS:
+            return None
+        there = np.flatnonzero(np.isin(aim.real.node_of, aim.drained)).tolist()
+        pods = [pod for pod in there if pod not in self._protected]
+        if not pods:
+            return None
+        waves = waves_within(pods, self._budgets)
+        seeds = tried_seeds(options.seeds, aim.real, waves)
+        args = (aim, self._profile, self._budgets, pods, seeds, self._report)
+        tried = EmptyingTrials(*args).tried(waves, patience=1)
+        return tried if tried.converges else None
 
     def _replanned(self, trials: RepeatedTrials) -> tuple[int, int]:
         """In how many of how many seeds a new plan after every wave reaches the target."""

@@ -11,7 +11,7 @@ from planner.cluster.topology import IntArray
 from planner.descheduler.strategies.limits import NO_LIMITS, Limits
 from planner.disruption.budgets import Allowances
 from planner.evictions.asked import among
-from planner.evictions.goals import Aim, Goal, drains
+from planner.evictions.goals import Aim, Emptied, Goal, drains
 from planner.evictions.protection import Protection
 from planner.evictions.repeated_trials import TriedWaves
 from planner.replay.violations import Violation, total, violations
@@ -46,8 +46,11 @@ class Suggestion:
     options: EvictOptions
     protected: Mapping[int, str]
     budgets: Allowances
-    outcome: PlanOutcome
+    outcome: PlanOutcome | None
+    """The solver's plan; None where nodes are emptied as they are, each of their pods once."""
     tried: TriedWaves
+    emptied: Emptied | None = None
+    """What a consolidation looked at."""
     replanned: tuple[int, int] | None = None
 
     @property

@@ -100,6 +100,10 @@ class Explainer:
         """The pod by itself."""
         return explain(self.subject(pod), self.options)
 
+    def explained(self, pod: int, room: Room) -> Diagnosis:
+        """The pod by itself, where it is known already whether evictions make room."""
+        return explain(self.subject(pod), self.options, room=room)
+
     def workload(self, pod: int) -> WorkloadRef:
         """Whose pod it is."""
         return self.cluster.workloads[int(self.cluster.group_of[pod])]

@@ -11,22 +11,19 @@ anew. A StatefulSet makes a pod when the old one is gone, an ordered one when th
 
 from __future__ import annotations
 
-import random
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from planner.cluster import PENDING, Cluster
-from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.disruption.budgets import Allowances
 from planner.disruption.pod_making import PodMaking
+from planner.replay.settling import Choices, Landing, Settling
 from planner.replay.trial_state import TrialState
 from planner.replay.verify import with_old_pods
 from planner.scheduler.profile import Profile
-from planner_models.pod import DEFAULT_SCHEDULER
 
 
 @dataclass(frozen=True)
@@ -49,18 +46,6 @@ class Manner:
     seed: int
     terminating: bool = False
     one_by_one: bool = False
-
-
-class Landing(NamedTuple):
-    """A pod that found a node in a wave."""
-
-    wave: int
-    pod: int
-    node: int
-
-
-Choices = dict[tuple[int, int], BoolArray]
-"""By wave and group: every node that was among the best for a pod of the group."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +75,14 @@ class Trial:
         self._allowances = allowances
         self._making = PodMaking(cluster)
 
+    @property
+    def node_of(self) -> IntArray:
+        """Where pods are now: whoever makes up waves as they go looks at this in between."""
+        return self._state.node_of[: self._size]
+
     def run(
         self,
-        waves: Sequence[WavePlan],
+        waves: Iterable[WavePlan],
         manner: Manner,
         *,
         unlimited: bool = False,
@@ -101,7 +91,7 @@ class Trial:
         """Carry the waves out; `unlimited` minds no budget. `choices` takes up what was tied."""
         running = _Running(self._state, manner, {} if choices is None else choices, self._making)
         running.settle()
-        budgets = _Budgets(self._state.cluster, self._allowances)
+        budgets = Budgets(self._state.cluster, self._allowances)
         after: list[IntArray] = []
         refused: int | None = None
         for number, wave in enumerate(waves):
@@ -123,7 +113,7 @@ class Trial:
         )
 
     def _wave(
-        self, running: _Running, wave: WavePlan, budgets: _Budgets | None, manner: Manner
+        self, running: _Running, wave: WavePlan, budgets: Budgets | None, manner: Manner
     ) -> int | None:
         order = list(wave.evictions)
         if running.random is not None:
@@ -141,7 +131,7 @@ class Trial:
         return None
 
 
-class _Budgets:
+class Budgets:
     """What the Eviction API would let go: pods that wait are down, and so is this wave's share."""
 
     def __init__(self, cluster: Cluster, allowances: Allowances) -> None:
@@ -172,38 +162,19 @@ class _Budgets:
         return True
 
 
-@dataclass(eq=False)
-class _Running:
+class _Running(Settling):
     """One trial under way."""
 
-    state: TrialState
-    manner: Manner
-    choices: Choices
-    making: PodMaking
-    landings: list[Landing] = field(default_factory=list)
-    preempted: list[int] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        seed = self.manner.seed
-        self.random = random.Random(seed) if seed else None
-        self._wave = -1
+    def __init__(
+        self, state: TrialState, manner: Manner, choices: Choices, making: PodMaking
+    ) -> None:
+        state.restore()
+        super().__init__(state, making, manner.seed, choices)
         self._leaving: list[int] = []
-        self._evicted: set[int] = set()
-        self.state.restore()
-        pending = self.state.cluster.pending.tolist()
-        self._queue: list[int] = [pod for pod in pending if self._schedulable(pod)]
-
-    def _schedulable(self, index: int) -> bool:
-        pod = self.state.cluster.pods[index]
-        return (
-            not pod.terminating
-            and not pod.spec.scheduling_gates
-            and pod.spec.scheduler_name == DEFAULT_SCHEDULER
-        )
 
     def begin(self, wave: int, cordons: Sequence[int]) -> None:
         """A wave begins under its cordons."""
-        self._wave = wave
+        self.wave = wave
         self.state.cordon(cordons)
 
     def end(self, *, holds: bool) -> None:
@@ -216,7 +187,7 @@ class _Running:
         if self._leaving:
             self._leaving = []
             self.settle()
-        if self._queue and self.state.cordoned and not holds:
+        if self.waiting and self.state.cordoned and not holds:
             self.state.cordon(())
             self.settle()
 
@@ -225,76 +196,4 @@ class _Running:
         self.state.evict(pod, old)
         if old is not None:
             self._leaving.append(old)
-        self._evicted.add(pod)
-        self._queue.append(pod)
-
-    def settle(self) -> None:
-        """Place whatever finds a node, by priority and then arrival, until nothing does."""
-        if not self._queue:
-            return
-        order = list(self._queue)
-        if self.random is not None:
-            self.random.shuffle(order)
-        pods = self.state.cluster.pods
-        order.sort(key=lambda pod: -pods[pod].priority)
-        self._queue = []
-        placed = True
-        while placed and order:
-            position = self.state.position
-            order = [*self._unplaced(order), *self._queue]
-            order.sort(key=lambda pod: -pods[pod].priority)
-            self._queue = []
-            placed = self.state.position > position
-        self._queue = order
-
-    def _unplaced(self, order: Sequence[int]) -> list[int]:
-        """One go through the queue; a group that fails fails again until something has changed."""
-        failed: dict[int, int] = {}
-        left: list[int] = []
-        for pod in order:
-            group, position = int(self.state.cluster.group_of[pod]), self.state.position
-            if failed.get(group) == position or self._not_made(pod) or not self._place(pod):
-                failed[group] = position
-                left.append(pod)
-        return left
-
-    def _not_made(self, pod: int) -> bool:
-        """Whether its controller waits for other pods before it makes this one anew."""
-        if pod not in self._evicted:
-            return False
-        return any(self.state.waits(below) for below in self.making.before(pod))
-
-    def _preempts(self, pod: int) -> bool:
-        """Pods of lower priority go, and this one takes the node that was promised to it."""
-        found = self.state.preemption(pod, self.random)
-        if found is None or found.nominated is None:
-            return False
-        for victim in found.victims:
-            self._drive_off(victim)
-        self.state.place(pod, found.nominated)
-        self.landings.append(Landing(self._wave, pod, found.nominated))
-        return True
-
-    def _drive_off(self, victim: int) -> None:
-        if self.state.cluster.terminating[victim]:
-            self.state.forget(victim)
-            return
-        self.state.evict(victim, None)
-        if self._wave >= 0:
-            self.preempted.append(victim)
-        if self.making.again(victim):
-            self._evicted.add(victim)
-            self._queue.append(victim)
-
-    def _place(self, pod: int) -> bool:
-        best = self.state.best(pod)
-        if not len(best):
-            return self._preempts(pod)
-        node = int(best[0] if self.random is None else self.random.choice(best))
-        self.state.place(pod, node)
-        self.landings.append(Landing(self._wave, pod, node))
-        key = (self._wave, int(self.state.cluster.group_of[pod]))
-        if key not in self.choices:
-            self.choices[key] = np.zeros(len(self.state.cluster.nodes), np.bool_)
-        self.choices[key][best] = True
-        return True
+        self.made_anew(pod)

@@ -9,10 +9,13 @@ from planner.report.shell_script import (
     ScriptEviction,
     ScriptWave,
     eviction_object,
+    refusal,
     shell_script,
 )
+from planner.report.tables.drain_table import headline
 from planner.words import count_of
-from planner_models.evictions import EvictionPlan
+from planner_models.drain import DrainPlan
+from planner_models.evictions import EvictionPlan, EvictionWave, PlannedEviction
 from planner_models.plan import Plan, ReadyPods, Step, WorkloadChange
 
 
@@ -65,13 +68,37 @@ def _summary(waves: Sequence[ScriptWave]) -> str:
     return f"{count_of(evictions, 'eviction')} in {count_of(len(waves), 'wave')}"
 
 
+def drain_script(document: DrainPlan) -> str:
+    """The script of a drain; one that can't succeed evicts nothing and says so."""
+    told = f"planner drain: {headline(document)}"
+    size = f"input: {document.pods} pods, {count_of(len(document.nodes), 'node')} to empty"
+    if document.status != "possible":
+        return refusal([told, size])
+    waves = [
+        wave
+        for number, each in enumerate(document.rounds, start=1)
+        for wave in _script_waves(
+            [eviction for eviction in document.evictions if eviction.round == number], each.waves
+        )
+    ]
+    sure = "converges" if document.converges else "does not always converge"
+    comments = [f"{told} {sure} ({document.checked_seeds} seeds)", size]
+    return shell_script(comments, waves)
+
+
 def _eviction_waves(document: EvictionPlan) -> Iterator[ScriptWave]:
+    return _script_waves(document.evictions, document.waves)
+
+
+def _script_waves(
+    evictions: Sequence[PlannedEviction], waves: Sequence[EvictionWave]
+) -> Iterator[ScriptWave]:
     by_wave: dict[int, list[ScriptEviction]] = {}
-    for each in document.evictions:
+    for each in evictions:
         namespace, _, pod = each.pod.partition("/")
         eviction = ScriptEviction(namespace, pod, each.uid, f"{each.node}: {each.reason}")
         by_wave.setdefault(each.wave, []).append(eviction)
-    for wave in document.waves:
+    for wave in waves:
         yield ScriptWave(
             evictions=tuple(by_wave.get(wave.number, ())),
             cordon=wave.cordon,

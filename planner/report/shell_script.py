@@ -228,6 +228,12 @@ def shell_script(
     return "\n".join([_HEAD.format(comments=told, plan=plan), _FUNCTIONS, *body, end]) + "\n"
 
 
+def refusal(comments: Sequence[str]) -> str:
+    """A script that changes nothing: it says why, and fails."""
+    told = "\n".join(f"# {_printable(text)}" for text in comments)
+    return f"#!/bin/sh\n{told}\necho {_quoted(_printable(comments[0]))} >&2\nexit 3\n"
+
+
 def _cordon_functions(numbers: Mapping[str, int]) -> Iterator[str]:
     """Cordons of a wave end with it, or with the script, whichever comes first."""
     if not numbers:

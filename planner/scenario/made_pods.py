@@ -9,9 +9,8 @@ from planner.cluster.build import rebuilt
 from planner.sources.admission import Admission
 from planner.sources.defaulting import with_default_class
 from planner.sources.synthesise import Workloads, missing_pods
-from planner_models.meta import ObjectMeta
 from planner_models.node import Node
-from planner_models.workload import Controller, PriorityClass
+from planner_models.workload import Controller
 
 
 def with_missing_pods(
@@ -30,11 +29,8 @@ def with_missing_pods(
     gone = (cluster.node_of == GONE).tolist()
     there = [pod for pod, away in zip(cluster.pods, gone, strict=True) if not away]
     made = missing_pods(workloads, there, nodes, cluster.storage.claims.values())
-    classes = {
-        name: PriorityClass(metadata=ObjectMeta().replace(name=name), value=value)
-        for name, value in cluster.priority_classes.items()
-    }
-    admission = Admission(classes, (), {id(g.spec): g.spec for g in cluster.groups}.values())
+    specs = {id(group.spec): group.spec for group in cluster.groups}.values()
+    admission = Admission(cluster.priority_classes, (), specs)
     return rebuilt(
         cluster,
         nodes=added,

@@ -109,13 +109,29 @@ def _has_storage(group: PodGroup) -> bool:
 
 
 def independent_parts(
-    problem: Problem, dependencies: GroupDependencies
+    problem: Problem, dependencies: GroupDependencies, together: Iterable[Iterable[int]] = ()
 ) -> tuple[tuple[int, ...], ...]:
     """The groups to decide about, in parts that can be planned one after the other.
 
-    Two groups belong together if one decides where the other may go, if a rule counts the
-    violations of both, or if they may run short of room on a node that both can use.
+    Beside those that are connected, groups belong together if they may run short of room on a node
+    that both can use.
     """
+    return _joined(problem, dependencies, (*together, *_short_of_room(problem))).parts()
+
+
+def connected_parts(
+    problem: Problem, dependencies: GroupDependencies, together: Iterable[Iterable[int]] = ()
+) -> tuple[tuple[int, ...], ...]:
+    """Groups of which one decides where the other may go, or whose violations one rule counts.
+
+    Groups that the caller has another reason to keep `together` are in one part, too.
+    """
+    return _joined(problem, dependencies, together).parts()
+
+
+def _joined(
+    problem: Problem, dependencies: GroupDependencies, together: Iterable[Iterable[int]]
+) -> _DisjointSets:
     joined = _DisjointSets(problem.groups)
     for group in problem.groups:
         joined.join((group, *dependencies.of(group)))
@@ -123,9 +139,9 @@ def independent_parts(
         joined.join(spread.matching.tolist())
     for carrier, terms in dependencies.rivals.items():
         joined.join((carrier, *chain.from_iterable(terms)))
-    for sharing in _short_of_room(problem):
-        joined.join(sharing)
-    return joined.parts()
+    for groups in together:
+        joined.join(groups)
+    return joined
 
 
 def _short_of_room(problem: Problem) -> Iterable[list[int]]:

@@ -36,10 +36,10 @@ def plan_outcome(
     cluster: Cluster, options: SolveOptions, profile: Profile, progress: Report | None = None
 ) -> PlanOutcome:
     """The best plan, checked step by step by the scheduler that has to carry it out."""
-    return _outcome(_problem(cluster, options, profile), profile, progress or silent)
+    return _outcome(problem_of(cluster, options, profile), profile, progress or silent)
 
 
-def _problem(cluster: Cluster, options: SolveOptions, profile: Profile) -> Problem:
+def problem_of(cluster: Cluster, options: SolveOptions, profile: Profile) -> Problem:
     """What the scheduler's configuration adds to the pods' own rules counts for the solver, too."""
     args = profile.resolved.args
     scheduler = SchedulerArgs(

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from planner.solver import tuning
+from planner.solver.exact.emptying import least_left
 from planner.solver.exact.lexicographic import Search
 from planner.solver.exact.whole import solve_whole
 from planner.solver.large.solve import solve_at_scale
@@ -35,6 +36,7 @@ __all__ = [
     "Report",
     "any_order_works",
     "by_rules_alone",
+    "least_left",
     "moves_too_many",
     "placed_bounds",
     "silent",

@@ -32,6 +32,7 @@ class Annotations(
         "safe_to_evict": "cluster-autoscaler.kubernetes.io/safe-to-evict",
         "safe_to_evict_local": "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes",
         "do_not_disrupt": "karpenter.sh/do-not-disrupt",
+        "deletion_cost": "controller.kubernetes.io/pod-deletion-cost",
         "ignore": "planner/ignore",
     },
     gc=False,
@@ -46,6 +47,7 @@ class Annotations(
     safe_to_evict: str | None = None
     safe_to_evict_local: str | None = None
     do_not_disrupt: str | None = None
+    deletion_cost: str | None = None
     ignore: str | None = None
 
 

@@ -158,9 +158,9 @@ class _Synthesis:
             current = max(revisions, key=revision_key)
         elif guessed:
             newest = max(guessed, key=lambda name: self._active[("ReplicaSet", namespace, name)])
-            current = _replica_set(deployment, newest.removeprefix(f"{deployment.name}-"))
+            current = replica_set_of(deployment, newest.removeprefix(f"{deployment.name}-"))
         else:
-            current = _replica_set(deployment, suffix(_text_of(deployment.spec.template), 9))
+            current = replica_set_of(deployment, suffix(template_text(deployment.spec.template), 9))
             self._made_sets.append(current)
         sibling = self._siblings.get(("ReplicaSet", namespace, current.name))
         if deployment.spec.template.spec != current.spec.template.spec:
@@ -264,12 +264,12 @@ def revision_key(replica_set: ReplicaSet) -> tuple[int, int, str]:
     return revision, replica_set.metadata.creation_timestamp or 0, replica_set.name
 
 
-def _text_of(template: PodTemplate) -> str:
+def template_text(template: PodTemplate) -> str:
     """Equal for equal templates: what a new ReplicaSet's name is made from."""
     return repr((sorted(template.metadata.labels.items()), template.spec))
 
 
-def _replica_set(deployment: Deployment, hashed: str) -> ReplicaSet:
+def replica_set_of(deployment: Deployment, hashed: str) -> ReplicaSet:
     """The ReplicaSet that the Deployment's controller would make, or has made."""
     metadata = ObjectMeta().replace(
         name=f"{deployment.name}-{hashed}",

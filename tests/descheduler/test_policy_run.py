@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from planner.descheduler.policy import PolicyRun, latest, run_policy, strategies
+from planner.cluster.times import latest
+from planner.descheduler.policy import PolicyRun, run_policy, strategies
 from planner_models.descheduler_policy import DeschedulerPolicy
 from tests.descheduler.strategy_examples import owned_pod, policy
 from tests.objects import Json, cluster_of, node

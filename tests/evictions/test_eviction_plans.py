@@ -313,9 +313,9 @@ def test_hostname_and_zone_together_are_repaired() -> None:
 def test_very_large_plans_are_tried_with_fewer_seeds_unless_asked() -> None:
     cluster = uneven()
     many = [WavePlan(tuple(range(40_000)))]
-    assert tried_seeds(EvictOptions(), cluster, [WavePlan((0, 1))]) == 20
-    assert tried_seeds(EvictOptions(), cluster, many) == 1
-    assert tried_seeds(EvictOptions(seeds=7), cluster, many) == 7
+    assert tried_seeds(None, cluster, [WavePlan((0, 1))]) == 20
+    assert tried_seeds(None, cluster, many) == 1
+    assert tried_seeds(7, cluster, many) == 7
 
 
 def test_a_drain_without_room_says_what_would_make_it() -> None:

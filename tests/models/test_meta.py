@@ -79,5 +79,5 @@ def test_percentages_of_a_budget_are_rounded_up() -> None:
     ],
 )
 def test_other_budgets_are_refused(spec: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=r"budget|percentage|exclude"):
+    with pytest.raises(ValueError, match=r"negative|percentage|exclude"):
         PodDisruptionBudgetSpec.model_validate(spec)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from typing import Any
 
 from tests.objects import merged
-from tests.world.world import Json, World, answers, leaving, of_kind, owned_by
+from tests.world.world import Json, World, answers, leaving, of_kind, owned_by, owner_reference
 
 HASH = "pod-template-hash"
 REVISION = "controller-revision-hash"
@@ -34,7 +35,10 @@ def new_pod(owner: Json, name: str, labels: dict[str, str] | None = None) -> Jso
 
 
 def replica_sets(world: World) -> bool:
-    """As many pods as wanted, those that are leaving not counted."""
+    """As many pods as wanted, those that are leaving not counted.
+
+    Those go first that are not ready, then those with most others of the Deployment on their node.
+    """
     changed = False
     for owner in of_kind(world, "ReplicaSet"):
         active = [pod for pod in world.pods_of(owner) if not leaving(pod)]
@@ -42,11 +46,20 @@ def replica_sets(world: World) -> bool:
         for _ in range(missing):
             world.create(new_pod(owner, f"{owner['metadata']['name']}-{world.made}n"))
         world.random.shuffle(active)
-        active.sort(key=lambda pod: bool(pod["ready"]))
+        together = _together(world, owner)
+        active.sort(key=lambda pod: (bool(pod["ready"]), -together[pod["spec"].get("nodeName")]))
         for pod in active[: max(0, -missing)]:
             world.delete(pod)
         changed |= missing != 0
     return changed
+
+
+def _together(world: World, replica_set: Json) -> Counter[str | None]:
+    """Pods of all ReplicaSets of the same Deployment, by node."""
+    owner = owner_reference(replica_set)
+    sets = [each for each in of_kind(world, "ReplicaSet") if owner_reference(each) == owner]
+    pods = (pod for each in sets if owner for pod in world.pods_of(each) if not leaving(pod))
+    return Counter(pod["spec"].get("nodeName") for pod in pods)
 
 
 def deployments(world: World) -> bool:

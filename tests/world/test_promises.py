@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 
 import pytest
 
@@ -18,9 +17,8 @@ from planner.evictions.suggestion import EvictOptions
 from planner.replay import total, violations
 from planner.scheduler.profile import default_profile
 from planner.solver.problem.options import SolveOptions
-from planner_models.evictions import EvictionPlan
+from tests.world.carrying_out import carry_out, idle_world, lost_pods, places
 from tests.world.random_worlds import random_world
-from tests.world.world import RefusedError, World, leaving, owner_reference
 
 LONG = os.environ.get("PLANNER_HYPOTHESIS_PROFILE") == "long"
 BROKEN_ONCE = (14, 111, 478, 554)
@@ -37,11 +35,11 @@ def test_what_evict_proposes_happens(number: int) -> None:
     if not plan.evictions:
         return
     for seed in range(1, SEEDS + 1):
-        world, idle = start.again(seed), _idle(start, seed)
-        _carry_out(world, plan)
+        world, idle = start.again(seed), idle_world(start, seed)
+        carry_out(world, plan.waves, plan.evictions, plan.converges)
         after = world.dump()
-        assert not _lost(idle, world), f"seed {seed}"
-        if plan.converges and _places(idle) == _places(start):
+        assert not lost_pods(idle, world), f"seed {seed}"
+        if plan.converges and places(idle) == places(start):
             assert len(world.waiting()) <= plan.after.pending, f"seed {seed}"
             excess = total(violations(after, default_profile()))
             assert excess <= plan.after.excess, f"seed {seed}"
@@ -62,58 +60,4 @@ def test_what_rebalancing_moves_comes_back(number: int) -> None:
             if step.action in ("evict", "move") and step.pod is not None:
                 world.evict(step.pod, uids[step.pod])
         world.settle()
-        assert not _lost(_idle(start, seed), world), f"seed {seed}"
-
-
-def _idle(start: World, seed: int) -> World:
-    """What becomes of the world if nobody does anything."""
-    world = start.again(seed)
-    world.settle()
-    return world
-
-
-def _places(world: World) -> dict[str, str]:
-    return {pod["metadata"]["name"]: pod["spec"].get("nodeName", "") for pod in world.pods}
-
-
-def _carry_out(world: World, plan: EvictionPlan) -> None:
-    """Wave by wave as the script does: cordon, evict, wait, lift.
-
-    A plan that is not said to converge may meet a refusal, where the script stops.
-    """
-    world.settle()
-    drive_offs = len(world.preempted)
-    held: tuple[str, ...] = ()
-    uids = {each.pod: each.uid for each in plan.evictions}
-    for wave in plan.waves:
-        for node in (*wave.drain, *wave.cordon):
-            world.cordon(node, on=True)
-        for node in set(held) - set(wave.cordon):
-            world.cordon(node, on=False)
-        order = list(wave.evictions)
-        world.random.shuffle(order)
-        try:
-            for pod in order:
-                world.evict(pod, uids[pod])
-        except RefusedError:
-            if plan.converges:
-                raise
-            world.settle()
-            return
-        world.settle()
-        held = wave.cordon if wave.hold else ()
-        for node in () if wave.hold else wave.cordon:
-            world.cordon(node, on=False)
-        world.settle()
-    if plan.converges:
-        assert world.preempted[drive_offs:] == []
-
-
-def _lost(idle: World, now: World) -> Counter[str]:
-    """Pods per owner that would still be there and have no successor."""
-    return _pods(idle) - _pods(now)
-
-
-def _pods(world: World) -> Counter[str]:
-    owners = (owner_reference(pod) for pod in world.pods if not leaving(pod))
-    return Counter("" if owner is None else f"{owner['kind']}/{owner['name']}" for owner in owners)
+        assert not lost_pods(idle_world(start, seed), world), f"seed {seed}"

@@ -21,7 +21,7 @@ from planner.disruption.movability import MIRROR, PREFER_NO_EVICTION
 from planner_models.descheduler_evictor import SYSTEM_CRITICAL_PRIORITY, DefaultEvictorArgs
 from planner_models.pod import Pod
 from planner_models.selectors import LabelSelector, selector_matches
-from planner_models.workload import SYSTEM_PRIORITY_CLASSES
+from planner_models.workload import priority_values
 
 EVICT = "descheduler.alpha.kubernetes.io/evict"
 SOURCE = "kubernetes.io/config.source"
@@ -112,7 +112,7 @@ class DefaultEvictor:
             return given.value
         if not given.name:
             return SYSTEM_CRITICAL_PRIORITY
-        classes = {**SYSTEM_PRIORITY_CLASSES, **self._view.cluster.priority_classes}
+        classes = priority_values(self._view.cluster.priority_classes)
         if given.name not in classes:
             raise UnknownPriorityClassError(given.name)
         return classes[given.name]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any
 
 from planner.cluster.owners import SHORT
 from planner.report.ci.findings import Check, Finding, Level, Spot, pod_spot
 from planner.report.ci.rules import RuleId
 from planner.report.tables import (
     check_table,
+    drain_table,
     evict_table,
     explain_table,
     fleet_table,
@@ -24,6 +27,7 @@ from planner_models.base import Document
 from planner_models.check import Check as CheckDocument
 from planner_models.check import CheckFinding
 from planner_models.diagnosis import ConflictFact, Diagnosis, Verdict
+from planner_models.drain import BlockedPod, DrainPlan
 from planner_models.evictions import EvictionPlan
 from planner_models.fleet_decision import FleetDecision, FleetDecisionList, FleetVerdict
 from planner_models.inspection import Inspection, SpreadViolation
@@ -44,31 +48,6 @@ _FLEET: Mapping[FleetVerdict, tuple[RuleId, Level]] = {
 
 _WORKLOAD = re.compile(r"(?P<kind>[A-Z]\w*) (?P<namespace>[^/\s]+)/(?P<name>\S+)")
 """`Deployment default/web`."""
-
-
-def checks_of(document: Document) -> tuple[Check, ...]:  # noqa: PLR0911 - one for each kind
-    """Everything that the document judges, in its order."""
-    match document:
-        case Diagnosis():
-            return tuple(map(_explained, document.parts or (document,)))
-        case Simulation():
-            return tuple(map(_simulated, document.pods))
-        case Plan():
-            return tuple(_planned(document))
-        case EvictionPlan():
-            return tuple(_evicted(document))
-        case CheckDocument():
-            return tuple(_checked(document))
-        case WhatIf():
-            return tuple(_what_if(document))
-        case Inspection():
-            return tuple(_inspected(document))
-        case FleetDecision():
-            return tuple(_decided(document))
-        case FleetDecisionList():
-            return tuple(check for each in document.items for check in _decided(each))
-        case _:
-            raise TypeError(f"{type(document).__name__} has no checks")
 
 
 # explain
@@ -243,6 +222,30 @@ def _named_spot(finding: CheckFinding) -> Spot | None:
     return Spot(name, finding.field)
 
 
+# drain
+
+
+def _drained(document: DrainPlan) -> Iterator[Check]:
+    """Every node, then whether ties matter."""
+    for node in document.nodes:
+        yield Check(
+            "drain", node, tuple(_kept(pod) for pod in document.blocked if pod.node == node)
+        )
+    if document.status == "possible" and not document.converges:
+        text = plain_text(drain_table.blocks(document, wide=False))
+        title = "The drain does not end well under every tie"
+        finding = Finding("evictions-not-converging", "warning", title, text, ())
+        yield Check("drain", "converges", (finding,))
+
+
+def _kept(pod: BlockedPod) -> Finding:
+    namespace, _, name = pod.pod.partition("/")
+    title = f"{name} can't leave {pod.node}"
+    spot = pod_spot(namespace, pod.workload, name, pod.field if pod.conflict is not None else "")
+    level: Level = "error" if pod.proven else "warning"
+    return Finding("pod-blocks-drain", level, title, f"{title}: {pod.text}", (spot,))
+
+
 # inspect
 
 
@@ -295,3 +298,22 @@ def _decided(document: FleetDecision) -> Iterator[Check]:
         finding = Finding("fleet-constraint-broken", "error", title, told, (spot,))
         name = f"{short_key(constraint.topology_key)} spread"
         yield Check(group, name, (finding,) if broken else ())
+
+
+_CHECKS: Mapping[type[Document], Callable[[Any], Iterable[Check]]] = {
+    Diagnosis: lambda document: map(_explained, document.parts or (document,)),
+    Simulation: lambda document: map(_simulated, document.pods),
+    Plan: _planned,
+    EvictionPlan: _evicted,
+    CheckDocument: _checked,
+    DrainPlan: _drained,
+    WhatIf: _what_if,
+    Inspection: _inspected,
+    FleetDecision: _decided,
+    FleetDecisionList: lambda document: chain.from_iterable(map(_decided, document.items)),
+}
+
+
+def checks_of(document: Document) -> tuple[Check, ...]:
+    """Everything that the document judges, in its order."""
+    return tuple(_CHECKS[type(document)](document))

@@ -16,6 +16,7 @@ RuleId = Literal[
     "rule-broken",
     "plan-not-proven",
     "evictions-not-converging",
+    "pod-blocks-drain",
     "whatif-worse",
     "fleet-deadlock",
     "fleet-impossible",
@@ -69,6 +70,11 @@ RULES: Mapping[RuleId, RuleHelp] = MappingProxyType(
         "evictions-not-converging": RuleHelp(
             "What kube-scheduler makes of the evictions depends on how it breaks ties.",
             "Carry out the first wave only and plan again: `planner evict --wave 1`.",
+        ),
+        "pod-blocks-drain": RuleHelp(
+            "A node can't be emptied: a pod can't leave it.",
+            "The message names the budget or the rules that keep it. `planner drain` lists changes "
+            "with which the drain is possible; each was carried out on a copy of the cluster.",
         ),
         "whatif-worse": RuleHelp(
             "A pod that runs now does not run after a change or a failure.",

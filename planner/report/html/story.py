@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +12,8 @@ from planner.cluster import GONE, PENDING, Cluster
 from planner.cluster.topology import IntArray
 from planner.words import conjoined, count_of
 from planner_models.diagnosis import Diagnosis
-from planner_models.evictions import EvictionPlan, LikeDescheduler
+from planner_models.drain import DrainPlan
+from planner_models.evictions import EvictionPlan, EvictionWave, LikeDescheduler
 from planner_models.plan import Plan, Step, Wave
 from planner_models.simulation import Simulation
 
@@ -107,14 +108,36 @@ def simulation_story(cluster: Cluster, simulation: Simulation) -> Story:
 def eviction_story(cluster: Cluster, document: EvictionPlan) -> Story:
     """The waves, and where kube-scheduler puts the pods in each of them."""
     tale = _Tale(cluster)
-    total = len(document.waves)
-    for wave in document.waves:
-        tale.take((landing.pod, landing.node) for landing in wave.landings)
+    _take_waves(tale, document.waves, "")
+    return tale.story()
+
+
+def drain_story(cluster: Cluster, document: DrainPlan) -> Story:
+    """The same round by round; a pod that nobody makes anew is gone."""
+    tale = _Tale(cluster)
+    lost = frozenset(eviction.pod for eviction in document.evictions if eviction.lost)
+    for number, each in enumerate(document.rounds, start=1):
+        label = f"Round {number}, wave" if len(document.rounds) > 1 else ""
+        _take_waves(tale, each.waves, label, lost)
+    return tale.story()
+
+
+def _take_waves(
+    tale: _Tale, waves: Sequence[EvictionWave], label: str, lost: frozenset[str] = frozenset()
+) -> None:
+    for wave in waves:
+        tale.take(
+            (landing.pod, landing.node)
+            for landing in wave.landings
+            if landing.pod not in lost or tale.vanish(landing.pod)
+        )
+        for pod in lost.intersection(wave.evictions):
+            tale.vanish(pod)
         amount = count_of(len(wave.evictions), "eviction")
         cordons = f", {conjoined(wave.cordon[:6])} cordoned meanwhile" if wave.cordon else ""
-        text = f"Wave {wave.number} of {total}: {amount}{cordons}"
-        tale.end(f"Wave {wave.number}", text, str(len(wave.evictions)))
-    return tale.story()
+        name = f"{label or 'Wave'} {wave.number}"
+        text = f"{name} of {len(waves)}: {amount}{cordons}"
+        tale.end(name, text, str(len(wave.evictions)))
 
 
 def descheduler_story(cluster: Cluster, found: LikeDescheduler) -> Story:

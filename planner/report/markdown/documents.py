@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from planner.cluster.snapshot import Cluster
 from planner.report.markdown.mermaid import before_and_after, fleet_graph, picture
 from planner.report.markdown.render import Diagram, Fold, Heading, Part, Where
 from planner.report.tables import (
     check_table,
+    drain_blocked,
+    drain_table,
     evict_table,
     explain_table,
     fleet_table,
@@ -28,6 +31,7 @@ from planner.words import count_of
 from planner_models.base import Document
 from planner_models.check import Check
 from planner_models.diagnosis import Diagnosis
+from planner_models.drain import DrainPlan
 from planner_models.evictions import EvictionPlan
 from planner_models.fleet_decision import FleetDecision, FleetDecisionList
 from planner_models.inspection import Inspection
@@ -137,6 +141,25 @@ def eviction_parts(document: EvictionPlan, cluster: Cluster | None) -> Iterator[
     yield from notice_blocks(document.notices, wide=False)
 
 
+def drain_parts(document: DrainPlan, cluster: Cluster | None) -> Iterator[Part]:
+    """Whether the nodes can be emptied, how, and what helps."""
+    yield Heading(drain_table.headline(document))
+    yield from map(Where, drain_blocked.named_places(document))
+    yield from drain_blocked.blocked_blocks(document, wide=False)
+    evictions = list(drain_table.eviction_blocks(document, wide=False))
+    if evictions:
+        yield Fold(count_of(len(document.evictions), "eviction"), evictions)
+    if document.helps:
+        rows = tuple((str(n), *texts([each])) for n, each in enumerate(document.helps, start=1))
+        yield Paragraph("What helps, smallest change first (each carried out on a copy):")
+        yield Table(("", "change", "effect", "price"), rows)
+    yield from drain_table.certainty(document)
+    leaving = [each.pod for each in document.evictions] + [each.pod for each in document.blocked]
+    if leaving:
+        yield from picture("The cluster now, with the pods that have to leave", cluster, leaving)
+    yield from notice_blocks(document.notices, wide=False)
+
+
 def _text(block: Block) -> str:
     return " ".join(" ".join(block.lines(fit=False)).split()) if block != GAP else ""
 
@@ -213,28 +236,28 @@ def fleet_parts(
     yield from notice_blocks(document.notices, wide=False)
 
 
-def parts_of(  # noqa: PLR0911 - one for each kind
+_WITH_A_PICTURE: Mapping[type[Document], Callable[[Any, Cluster | None], Iterator[Part]]] = {
+    Diagnosis: diagnosis_parts,
+    Plan: plan_parts,
+    EvictionPlan: eviction_parts,
+    DrainPlan: drain_parts,
+    Inspection: inspection_parts,
+    Simulation: simulation_parts,
+}
+
+
+def parts_of(
     document: Document, cluster: Cluster | None, members: Mapping[str, Mapping[str, str]]
 ) -> Iterator[Part]:
     """The parts of any document; pictures need the cluster, or the labels of a fleet's members."""
     match document:
-        case Diagnosis():
-            return diagnosis_parts(document, cluster)
-        case Plan():
-            return plan_parts(document, cluster)
-        case EvictionPlan():
-            return eviction_parts(document, cluster)
         case Check():
             return check_parts(document)
         case WhatIf():
             return whatif_parts(document)
-        case Inspection():
-            return inspection_parts(document, cluster)
-        case Simulation():
-            return simulation_parts(document, cluster)
         case FleetDecision():
             return fleet_parts(document, members)
         case FleetDecisionList():
             return (part for each in document.items for part in fleet_parts(each, members))
         case _:
-            raise TypeError(f"{type(document).__name__} has no Markdown")
+            return _WITH_A_PICTURE[type(document)](document, cluster)

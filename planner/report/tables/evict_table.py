@@ -21,6 +21,8 @@ from planner_models.plan import PlanViolation
 
 ROWS = 20
 EXPECTED = 4
+REASONS = 3
+"""So many reasons why nodes are not emptied are told; `wide` tells all."""
 """So many nodes are named in a cell."""
 SPREAD = "RemovePodsViolatingTopologySpreadConstraint"
 _TITLES = {
@@ -199,6 +201,7 @@ def remaining_blocks(document: EvictionPlan, *, wide: bool) -> Iterator[Block]:
     kept = [v for v in document.after.violations if v.rule == "taints" and v.domain in drained]
     if kept:
         yield Paragraph(_not_emptied(document, kept), "red")
+        yield from _reasons(document, wide=wide)
     found = [
         f"{v.constraint} {v.domain} ({v.count}, allowed {v.allowed})"
         for v in document.after.violations
@@ -207,7 +210,41 @@ def remaining_blocks(document: EvictionPlan, *, wide: bool) -> Iterator[Block]:
     if found:
         text = ", ".join(found) if wide else name_some(found)
         yield Paragraph(f"Still broken: {text}.", "red")
-    yield from left_alone_blocks(document.protected, document.left_alone, wide=wide)
+    told = {pod for each in document.not_emptied for pod in each.pods}
+    others = [each for each in document.protected if each.pod not in told]
+    yield from left_alone_blocks(others, document.left_alone, wide=wide)
+    yield from _not_chosen(document, wide=wide)
+
+
+def _reasons(document: EvictionPlan, *, wide: bool) -> Iterator[Block]:
+    """What keeps pods on nodes that were to be emptied, each reason once."""
+    by_reason: dict[str, list[str]] = {}
+    for each in document.not_emptied:
+        if each.node in document.options.nodes:
+            names = [pod.partition("/")[2] for pod in each.pods]
+            by_reason.setdefault(each.reason, []).extend(names)
+    reasons = list(by_reason.items())
+    shown = reasons if wide else reasons[:REASONS]
+    for reason, pods in shown:
+        listed = ", ".join(pods) if wide else name_some(pods)
+        yield Paragraph(f"  {listed}: {reason.rstrip('.')}.", indent=4)
+    if len(shown) < len(reasons):
+        hidden = count_of(len(reasons) - len(shown), "more reason")
+        yield Paragraph(f"  and {hidden}; -o wide shows all", "dim")
+
+
+def _not_chosen(document: EvictionPlan, *, wide: bool) -> Iterator[Block]:
+    """Nodes that a consolidation looked at and left as they are."""
+    found = [each for each in document.not_emptied if each.node not in document.options.nodes]
+    shown = found if wide else found[:REASONS]
+    if found:
+        yield Paragraph(f"Can't be emptied as well: {count_of(len(found), 'node')}.")
+    for each in shown:
+        pod = each.pods[0].partition("/")[2]
+        yield Paragraph(f"  {each.node}: {pod}: {each.reason.rstrip('.')}.", indent=4)
+    if len(shown) < len(found):
+        hidden = count_of(len(found) - len(shown), "more node")
+        yield Paragraph(f"  and {hidden}; -o wide shows all", "dim")
 
 
 def _not_emptied(document: EvictionPlan, kept: Sequence[PlanViolation]) -> str:

@@ -27,10 +27,9 @@ from typing import Literal
 
 import numpy as np
 
-from planner.cluster.groups import PodGroup
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
-from planner.disruption.movability import MIRROR
+from planner.disruption.movability import goes_with_node
 from planner.solver.model.constraints import (
     inter_pod_affinity_cost,
     inter_pod_affinity_excess,
@@ -239,7 +238,7 @@ def pack(model: Model) -> Linear:
     groups = model.problem.cluster.groups
     used = np.zeros(len(model.problem.cluster.nodes), np.bool_)
     for g, fixed in model.everyone.items():
-        if not _everywhere(groups[g]):
+        if not goes_with_node(groups[g]):
             used[fixed.nodes] = True
     by_node: dict[int, Linear] = defaultdict(Linear)
     for cells in model.cells.values():
@@ -247,8 +246,3 @@ def pack(model: Model) -> Linear:
             by_node[node].add(y)
     opened = [model.lands(pods) for node, pods in sorted(by_node.items()) if not used[node]]
     return Linear(opened, [1] * len(opened), int(used.sum()))
-
-
-def _everywhere(group: PodGroup) -> bool:
-    kind = group.owner.kind if group.owner is not None else ""
-    return kind in ("DaemonSet", "Node") or MIRROR in group.example.annotations

@@ -1,0 +1,188 @@
+"""The `DrainPlan` document: what `planner drain` says."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from planner_models.base import Document
+from planner_models.diagnosis import Conflict, Repair
+from planner_models.evictions import Convergence, EvictionWave, PlannedEviction
+from planner_models.notice import Notice
+from planner_models.plan import ProtectedCount, Stop
+
+DrainStatus = Literal["possible", "impossible", "undecided"]
+
+BlockedBy = Literal[
+    "budgetNever",
+    "budgetNow",
+    "severalBudgets",
+    "rule",
+    "ruleBehindBudget",
+    "volume",
+    "barePod",
+    "localStorage",
+    "annotation",
+    "job",
+    "notReplaced",
+    "unknownOwner",
+    "otherScheduler",
+    "resourceClaim",
+    "nodeNotReady",
+    "priority",
+    "unknown",
+]
+"""Why a pod can't leave; `unknown`: no way was found, and none is excluded."""
+
+
+class DrainOptions(Document):
+    """What was asked for, beside the nodes."""
+
+    force: bool = False
+    delete_emptydir_data: bool = False
+    pod_selector: str | None = None
+    max_unavailable: int | None = None
+    seeds: int | None = None
+
+
+class DrainEviction(PlannedEviction):
+    """A pod to evict in a round; `lost`: nobody makes it anew."""
+
+    round: int = 1
+    lost: bool = False
+
+
+class DrainRound(Document):
+    """Nodes that are emptied together.
+
+    They are cordoned first, and stay so unless `uncordon` names them: those are back, empty, before
+    the next round. `extraNodes` are new nodes that the round needs.
+    """
+
+    nodes: tuple[str, ...]
+    extra_nodes: tuple[str, ...] = ()
+    waves: tuple[EvictionWave, ...] = ()
+    uncordon: tuple[str, ...] = ()
+
+
+class DrainBounds(Document):
+    """What no drain of these nodes beats; absent where nothing is known."""
+
+    evictions: int | None = None
+    waves: int | None = None
+    rounds: int | None = None
+
+
+class DrainChoice(Document):
+    """One shape of rounds that was planned."""
+
+    rounds: int | None = None
+    nodes_at_once: int
+    extra_nodes: int = 0
+    evictions: int | None = None
+    waves: int | None = None
+    status: DrainStatus
+    text: str = ""
+
+
+class BlockedPod(Document):
+    """A pod that can't leave its node, and what keeps it there.
+
+    `object` and `field` are the place to look at: a budget, the pod's template, the pod itself.
+    `conflict` are the rules that leave no node together, where rules are the reason. `proven` says
+    whether no order of evictions helps.
+    """
+
+    pod: str
+    node: str
+    workload: str
+    by: BlockedBy
+    object: str
+    field: str = ""
+    text: str
+    conflict: Conflict | None = None
+    message: str = ""
+    """kube-scheduler's own message, where rules are the reason."""
+    proven: bool = True
+
+
+class KubectlDrain(Document):
+    """What `kubectl drain` does with the same nodes and options.
+
+    It asks for all evictions at once, retries what budgets refuse, and never looks where pods go.
+    `pending` pods were evicted and find no node, `hanging` ones it retries for ever. `refuses`: it
+    stops before it begins. Counted if ties are broken by name; `seeds` others were tried as well,
+    and `agree` says whether they end alike.
+    """
+
+    evicted: int
+    pending: tuple[str, ...] = ()
+    hanging: tuple[str, ...] = ()
+    refuses: str = ""
+    rounds: int = 0
+    seeds: int = 0
+    agree: bool = True
+
+
+class DrainBudget(Document):
+    """A budget that evictions of the plan take from, and the most that are down at once."""
+
+    budget: str
+    down: int
+    allowed: int
+
+
+class Savings(Document):
+    """What the emptied nodes cost of what all nodes cost, per hour."""
+
+    per_hour: float
+    of: float
+
+
+class SingleFailure(Document):
+    """Pods that wait if one more node or zone is lost afterwards."""
+
+    kind: Literal["zone", "node"]
+    domain: str
+    waiting: int
+
+
+class AfterDrain(Document):
+    """The cluster afterwards: the part of CPU that is requested, and single failures."""
+
+    requested: float | None = None
+    singles: tuple[SingleFailure, ...] = ()
+
+
+class DrainPlan(Document):
+    """The result of `planner drain`."""
+
+    api_version: Literal["planner/v1"] = "planner/v1"
+    kind: Literal["DrainPlan"] = "DrainPlan"
+    nodes: tuple[str, ...]
+    """The nodes that are to be emptied."""
+    options: DrainOptions = DrainOptions()
+    status: DrainStatus
+    rounds: tuple[DrainRound, ...] = ()
+    evictions: tuple[DrainEviction, ...] = ()
+    leaving: int = 0
+    """Pods that have to leave: each of them takes an eviction."""
+    bounds: DrainBounds = DrainBounds()
+    choices: tuple[DrainChoice, ...] = ()
+    blocked: tuple[BlockedPod, ...] = ()
+    helps: tuple[Repair, ...] = ()
+    """Changes with which the drain is possible, smallest first, each carried out on a copy."""
+    proof: tuple[str, ...] = ()
+    stays: tuple[ProtectedCount, ...] = ()
+    """Pods that stay on their node and are no obstacle: those of DaemonSets, static pods."""
+    budgets: tuple[DrainBudget, ...] = ()
+    kubectl: KubectlDrain | None = None
+    converges: bool = True
+    checked_seeds: int = 0
+    convergence: Convergence | None = None
+    part: int | None = None
+    """With --wave: the only wave that is shown."""
+    savings: Savings | None = None
+    after: AfterDrain | None = None
+    stopped: Stop | None = None
+    pods: int = 0
+    notices: tuple[Notice, ...] = ()

@@ -1,0 +1,100 @@
+"""Waves of evictions by names: who is evicted, where that is expected again, what to wait for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import numpy as np
+
+from planner.cluster import PENDING, Cluster
+from planner.cluster.topology import IntArray
+from planner.documents.ready_pods import ReadyAfter
+from planner.evictions.goals import Aim
+from planner.evictions.repeated_trials import TriedWaves
+from planner.evictions.robust_waves import expected_nodes
+from planner_models.evictions import EvictionLanding, EvictionWave, PlannedEviction
+
+
+class Tried(Protocol):
+    """Waves that were tried, and the cluster that they are for."""
+
+    @property
+    def given(self) -> Cluster:
+        """The cluster as it was read."""
+
+    @property
+    def start(self) -> Cluster:
+        """The same after kube-scheduler has placed what it can."""
+
+    @property
+    def aim(self) -> Aim:
+        """What is to be reached."""
+
+    @property
+    def tried(self) -> TriedWaves:
+        """The waves, and how they went."""
+
+    def excess_at(self, node_of: IntArray) -> int:
+        """What is left to do with pods on these nodes."""
+
+
+def planned_evictions(found: Tried) -> Iterator[tuple[int, PlannedEviction]]:
+    """Every pod to evict, wave by wave, with the nodes on which it is expected again."""
+    real, names = found.aim.real, [node.name for node in found.aim.real.nodes]
+    expected = {
+        key: tuple(names[node] for node in nodes)
+        for key, nodes in expected_nodes(found.tried).items()
+    }
+    last = len(found.tried.waves)
+    for number, wave in enumerate(found.tried.waves):
+        for pod in sorted(wave.evictions, key=lambda pod: real.pods[pod].key):
+            group, node = int(real.group_of[pod]), names[real.node_of[pod]]
+            waves = (w for w in range(number, last) if (w, group) in expected)
+            landing = next(waves, None)
+            yield (
+                pod,
+                PlannedEviction(
+                    pod=real.pods[pod].key,
+                    uid=real.pods[pod].uid,
+                    workload=real.workloads[group].short,
+                    node=node,
+                    wave=number + 1,
+                    reason=f"makes room on {node}",
+                    expected_nodes=() if landing is None else expected[landing, group],
+                ),
+            )
+
+
+def eviction_waves(found: Tried) -> Iterator[EvictionWave]:
+    """The waves with their cordons, what each waits for, and where pods are after it."""
+    real = found.aim.real
+    waited = int(np.count_nonzero(found.start.node_of == PENDING))
+    first = found.tried.runs[0]
+    before = found.given.node_of
+    ready = ReadyAfter(found.start)
+    for number, wave in enumerate(found.tried.waves):
+        refs = {real.workloads[real.group_of[pod]] for pod in wave.evictions}
+        ended = first.after[number] if number < len(first.after) else first.node_of
+        waiting = int(np.count_nonzero(ended == PENDING))
+        yield EvictionWave(
+            number=number + 1,
+            evictions=tuple(sorted(real.pods[pod].key for pod in wave.evictions)),
+            cordon=tuple(real.nodes[node].name for node in wave.cordons),
+            drain=tuple(real.nodes[n].name for n in found.aim.drained) if number == 0 else (),
+            hold=wave.holds,
+            wait_for=tuple(sorted(f"{ref.namespace}/{ref.short}" for ref in refs)),
+            ready=ready.wave(wave.evictions, ended),
+            pending=max(0, waiting - waited),
+            landings=tuple(_landings(real, before, ended)),
+            excess=found.excess_at(ended),
+        )
+        before = ended
+
+
+def _landings(cluster: Cluster, before: IntArray, after: IntArray) -> Iterator[EvictionLanding]:
+    for pod in np.flatnonzero(before != after).tolist():
+        node = int(after[pod])
+        yield EvictionLanding(
+            pod=cluster.pods[pod].key, node=cluster.nodes[node].name if node >= 0 else None
+        )

@@ -1,0 +1,193 @@
+"""The ReplicaSets of a Deployment in a snapshot, and the pods that they may make.
+
+All of these pods are put into one snapshot before a rollout begins, so that its runs differ in
+placement alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from planner.cluster import GONE, Cluster
+from planner.cluster.new_pods import with_new_pods
+from planner.cluster.owners import Owners, WorkloadRef
+from planner.disruption.rollouts import same_template
+from planner.scenario.controller_run import Stage
+from planner.scenario.deployment import Revision, Strategy
+from planner.scenario.new_revision import replica_mould, replicas
+from planner.scheduler.profile import Profile
+from planner.sources.names import suffix
+from planner.sources.replicas import owner_of
+from planner.sources.synthesise import replica_set_of, revision_key, template_text
+from planner_models.pod import Pod, PodTemplate
+from planner_models.selectors import LabelSelector
+from planner_models.workload import HASH_LABEL, Deployment, ReplicaSet
+
+DESIRED = "deployment.kubernetes.io/desired-replicas"
+MOST = "deployment.kubernetes.io/max-replicas"
+
+
+@dataclass(frozen=True, eq=False)
+class Replicas:
+    """A ReplicaSet at the beginning of a rollout, with the pods that it has or may make."""
+
+    owner: ReplicaSet
+    start: Revision
+    pods: tuple[int, ...]
+
+
+def replica_sets_of(cluster: Cluster, deployment: Deployment) -> list[Replicas]:
+    """The ReplicaSets of a Deployment, oldest first, with their pods that are not leaving.
+
+    Where the input lacks them, they are known by the names of their pods' owners; that of most pods
+    is then taken for the present one.
+    """
+    ref = WorkloadRef(deployment.namespace, "Deployment", deployment.name)
+    groups = np.array([g for g, w in enumerate(cluster.workloads) if w == ref], np.int64)
+    pods_of: dict[str, list[int]] = {}
+    for pod in cluster.pods_of(groups).tolist():
+        record = cluster.pods[pod]
+        if cluster.node_of[pod] != GONE and not record.terminating and record.owner is not None:
+            pods_of.setdefault(record.owner.name, []).append(pod)
+    known = {each.name: each for each in _owned(cluster, deployment)}
+    found = [
+        Replicas(each, _start(cluster, each, pods_of.get(name, ()), each.spec.replicas), ())
+        for name, each in known.items()
+    ]
+    for name in sorted(pods_of.keys() - known.keys(), key=lambda name: (len(pods_of[name]), name)):
+        guessed = replica_set_of(deployment, name.removeprefix(f"{deployment.name}-"))
+        found.append(Replicas(guessed, _start(cluster, guessed, pods_of[name], None), ()))
+    found = [replace(each, pods=tuple(pods_of.get(each.owner.name, ()))) for each in found]
+    return sorted(found, key=lambda each: (each.start.created, each.start.name))
+
+
+def _owned(cluster: Cluster, deployment: Deployment) -> Iterator[ReplicaSet]:
+    for each in cluster.owners.controllers.values():
+        owner = each.metadata.controller
+        if (
+            isinstance(each, ReplicaSet)
+            and each.namespace == deployment.namespace
+            and owner is not None
+            and (owner.kind, owner.name) == ("Deployment", deployment.name)
+        ):
+            yield each
+
+
+def _start(cluster: Cluster, owner: ReplicaSet, pods: Sequence[int], size: int | None) -> Revision:
+    """Pods that were made up for the snapshot are there because the Deployment wants them."""
+    made_up = any(cluster.pods[pod].synthesised for pod in pods)
+    annotations = owner.metadata.annotations
+    return Revision(
+        name=owner.name,
+        size=len(pods) if made_up or size is None else size,
+        created=owner.metadata.creation_timestamp or 0,
+        desired=_number(annotations.get(DESIRED)),
+        most=_number(annotations.get(MOST)),
+    )
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isascii() and text.isdigit() else None
+
+
+def deployment_stage(
+    cluster: Cluster,
+    profile: Profile,
+    deployment: Deployment,
+    found: Sequence[Replicas],
+    strategy: Strategy,
+) -> tuple[Stage, dict[str, Replicas], str]:
+    """The stage, the ReplicaSets by name, and the name of the new one."""
+    current = _with_template(found, deployment.spec.template)
+    sets = list(found) if current is not None else [*found, _fresh(deployment, found)]
+    new = (current or sets[-1]).owner.name
+    taken = [pod.name for pod in cluster.pods if pod.namespace == deployment.namespace]
+    made: list[Pod] = []
+    for i, each in enumerate(sets):
+        missing = _most_pods(each, strategy, new=each.owner.name == new) - len(each.pods)
+        first = len(cluster.pods) + len(made)
+        made += _more(cluster, deployment, each, sets, max(0, missing), taken)
+        more = range(first, len(cluster.pods) + len(made))
+        sets[i] = replace(each, pods=(*each.pods, *more))
+    owners = (*cluster.owners.controllers.values(), deployment, *(each.owner for each in sets))
+    staged = with_new_pods(cluster, made, Owners(owners))
+    stage = Stage(staged, profile, [pod for each in sets for pod in each.pods])
+    return stage, {each.owner.name: each for each in sets}, new
+
+
+def _with_template(found: Sequence[Replicas], template: PodTemplate) -> Replicas | None:
+    """The ReplicaSet of this very template; of several that look alike the newest."""
+    alike = [
+        each
+        for each in found
+        if same_template(each.owner.spec.template, template)
+        and each.owner.spec.template.metadata.annotations == template.metadata.annotations
+    ]
+    return max(alike, key=lambda each: revision_key(each.owner), default=None)
+
+
+def _fresh(deployment: Deployment, found: Sequence[Replicas]) -> Replicas:
+    """The ReplicaSet that the controller makes for a new template; it is the youngest."""
+    names = {each.owner.name for each in found}
+    hashed = next(
+        text
+        for i in range(len(found) + 1)
+        if f"{deployment.name}-{(text := _hash(deployment, i))}" not in names
+    )
+    owner = replica_set_of(deployment, hashed)
+    selector = deployment.spec.selector or LabelSelector()
+    labels = {**selector.match_labels, HASH_LABEL: hashed}
+    spec = owner.spec.replace(replicas=0, selector=selector.replace(match_labels=labels))
+    created = max((each.start.created for each in found), default=0) + 1
+    owner = owner.replace(spec=spec, metadata=owner.metadata.replace(creation_timestamp=created))
+    return Replicas(owner, Revision(owner.name, created=created, exists=False), ())
+
+
+def _hash(deployment: Deployment, collisions: int) -> str:
+    annotations = sorted(deployment.spec.template.metadata.annotations.items())
+    text = template_text(deployment.spec.template)
+    return suffix(f"{text}{annotations}{collisions or ''}", 9)
+
+
+def _most_pods(each: Replicas, strategy: Strategy, *, new: bool) -> int:
+    """More pods than these the ReplicaSet never has at once; only scaling lets old ones grow."""
+    if new:
+        return strategy.replicas
+    scaled = strategy.paused or each.start.desired not in (None, strategy.replicas)
+    return strategy.most if scaled and each.start.size else each.start.size
+
+
+def _more(
+    cluster: Cluster,
+    deployment: Deployment,
+    each: Replicas,
+    sets: Sequence[Replicas],
+    count: int,
+    taken: Sequence[str],
+) -> list[Pod]:
+    if not count:
+        return []
+    template, owner = each.owner.spec.template, each.owner
+    hashed = owner.metadata.labels.get(HASH_LABEL)
+    labels = {**template.metadata.labels, **({HASH_LABEL: hashed} if hashed else {})}
+    template = template.replace(metadata=template.metadata.replace(labels=labels))
+    alike = (
+        other.pods[0]
+        for other in (each, *sets)
+        if other.pods
+        and other.pods[0] < len(cluster.pods)
+        and other.owner.spec.template.spec == template.spec
+    )
+    sibling = next(alike, None)
+    reference = owner_of("ReplicaSet", owner.metadata)
+    made = replica_mould(
+        cluster,
+        template,
+        deployment.namespace,
+        reference,
+        None if sibling is None else cluster.pods[sibling],
+    )
+    return replicas(made, owner.name, count, taken)

@@ -1,0 +1,98 @@
+"""How a rollout ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.cluster import PENDING, Cluster
+from planner.cluster.spread import counted_pods, domain_counts, excess, hard_constraints
+from planner.scenario.controller_run import ControllerRun
+
+
+@dataclass(frozen=True)
+class SpreadEnd:
+    """A hard spread constraint of the new pods: what its domains have in the end.
+
+    `excess` are the pods over the limit.
+    """
+
+    topology_key: str
+    domains: tuple[str, ...]
+    counts: tuple[int, ...]
+    excess: int
+
+
+@dataclass(frozen=True, eq=False)
+class RolloutRun:
+    """One rollout under one seed, assuming that pods which have a node become ready.
+
+    `complete` if all `of` pods are of the new template, ready, and no other is left. Otherwise
+    nothing changes any more: `waiting` pods find no node, and `message` is what kube-scheduler says
+    of the first of them. `most_down` pods were missing at most, at any time.
+    """
+
+    complete: bool
+    replaced: int
+    of: int
+    waiting: tuple[int, ...]
+    message: str
+    most_down: int
+    spread: tuple[SpreadEnd, ...]
+    updated: tuple[int, ...]
+    """The pods of the new template, as `ended` has them."""
+    ended: Cluster
+
+    @property
+    def excess(self) -> int:
+        """Pods over the limits of the new pods' spread constraints."""
+        return sum(each.excess for each in self.spread)
+
+
+def rollout_run(
+    run: ControllerRun,
+    ended: Cluster,
+    *,
+    pods: Sequence[int],
+    updated: Sequence[int],
+    wanted: int,
+    most_down: int,
+) -> RolloutRun:
+    """What there is to say of a run that has come to rest; `pods` are all of the workload."""
+    there = run.there(pods)
+    mine = tuple(run.there(updated))
+    replaced = sum(run.ready(pod) for pod in mine)
+    waiting = tuple(pod for pod in there if ended.node_of[pod] == PENDING)
+    return RolloutRun(
+        complete=replaced == len(there) == wanted,
+        replaced=replaced,
+        of=wanted,
+        waiting=waiting,
+        message=run.message(waiting[0]) if waiting else "",
+        most_down=most_down,
+        spread=_spread(ended, mine),
+        updated=mine,
+        ended=ended,
+    )
+
+
+def _spread(ended: Cluster, pods: Sequence[int]) -> tuple[SpreadEnd, ...]:
+    groups = frozenset(np.unique(ended.group_of[list(pods)]).tolist())
+    counted = counted_pods(ended)
+    found = []
+    for each in hard_constraints(ended):
+        if groups.isdisjoint(carrier.group for carrier in each.carriers):
+            continue
+        counts, topology = domain_counts(counted, each), each.scope.topology
+        domains = np.flatnonzero(each.scope.domains).tolist()
+        found.append(
+            SpreadEnd(
+                topology.key,
+                tuple(topology.domains[d] for d in domains),
+                tuple(counts[domains].tolist()),
+                int(excess(counts, each).sum()),
+            )
+        )
+    return tuple(found)
