@@ -61,6 +61,8 @@ class WhatIfWorkload(Document):
     waiting: int = 0
     unreplaced: int = 0
     """Lost pods that nothing comes after, or only when the old ones are gone."""
+    missing: int = 0
+    """Pods that do not run then, without those that waited before."""
     message: str = ""
     """kube-scheduler's word on the first pod that waits."""
     reason: str = ""
@@ -169,21 +171,19 @@ class HitHardest(Document):
 
 
 class WhatIfSingle(Document):
-    """Failures with the same outcome.
+    """One failure alone.
 
-    `certified`: nobody waits whatever the ties, which was counted and not simulated.
+    `certified`: counted, and so for every draw of ties; otherwise simulated, under `seeds` of them.
     """
 
+    domain: str
+    """A node, a zone, or a value of another key; two of them in a pair."""
     kind: str
-    names: tuple[str, ...]
-    least_down: int
-    most_down: int
+    pods_down: int
     waiting: dict[Literal["unreachable", "removed"], int]
     """Pods that do not run then, by manner, under the seed that leaves the most."""
     hardest: HitHardest | None = None
     requested: WhatIfRequested
-    excess: int = 0
-    """Pods above the limits of hard spread constraints, beyond those that are now."""
     certified: bool = False
     seeds: int = 0
     agree: bool = True
@@ -237,9 +237,10 @@ class WhatIf(Document):
     """Changes that were not tried because one trial takes too long."""
     comes_back: WhatIfComesBack | None = None
     singles: tuple[WhatIfSingle, ...] = ()
-    tried: int = 0
-    """Failures of `singles`, in all."""
+    """Worst first."""
+    pairs: bool = False
+    """Whether these are pairs of failures."""
     not_tried: int = 0
-    """Pairs beyond the limit; those with the most pods were tried."""
+    """Failures beyond what is tried at most; those with the most pods were tried."""
     deletions: tuple[WhatIfDeletion, ...] = ()
     notices: tuple[Notice, ...] = ()

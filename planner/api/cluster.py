@@ -496,6 +496,8 @@ class Cluster:
         self,
         *,
         lose: Sequence[str] = (),
+        each: Sequence[str] = (),
+        pairs: bool = False,
         manner: Literal["unreachable", "removed", "both"] = "both",
         cordon: Sequence[str] = (),
         scale: Iterable[str] = (),
@@ -510,15 +512,17 @@ class Cluster:
         """What happens by itself after changes and failures.
 
         `lose` names nodes that fail together: `node-1`, `zone/eu-1a`, `pool=spot`. They stop
-        answering (`manner="unreachable"`), or are removed, too. Before that manifests are applied,
-        workloads scaled (`deploy/web=6`, in `namespace`), nodes like those of files added
-        (`node.yaml=3`), nodes cordoned; and kube-scheduler acts on it, where `preempt` lets lower
-        priorities give way.
+        answering (`manner="unreachable"`), or are removed, too. `each` tries every `zone`, `node`
+        or domain of another key alone, and with `pairs` every two of them at once.
+
+        Before that manifests are applied, workloads scaled (`deploy/web=6`, in `namespace`), nodes
+        like those of files added (`node.yaml=3`), nodes cordoned; and kube-scheduler acts on it,
+        where `preempt` lets lower priorities give way.
         """
-        from planner.api.losses import node_indexes, nodes_of, replicas_of, together
+        from planner.api.losses import every_loss, node_indexes, nodes_of, replicas_of, together
         from planner.api.profiles import default_scheduler
         from planner.api.whatif import NOTHING, WhatIf, added, applied, file_names, manners_of
-        from planner.documents.whatif import shown_key, what_if_document
+        from planner.documents.whatif import each_document, shown_key, what_if_document
         from planner.scenario import Cordon, Scale
         from planner.whatif import Options, prepare, what_if
 
@@ -535,16 +539,24 @@ class Cluster:
             *added(add_nodes),
             *((Cordon(cordoned),) if cordoned else ()),
         )
-        if not changes and not lose:
+        if each and lose:
+            raise UsageError("`lose` and `each` are two questions", help="ask one after the other")
+        if pairs and not each:
+            raise UsageError("`pairs` needs `each`: pairs of what?", help="each=['node']")
+        if not changes and not lose and not each:
             raise UsageError("what if nothing happens? Name a change or a failure", help=NOTHING)
         prepared = prepare(snapshot, changes, profile, preempt=preempt)
-        loss = together([nodes_of(prepared.cluster(), each) for each in lose]) if lose else None
         options = Options(manners, seeds, shown_key(snapshot))
-        found = what_if(prepared, loss, options)
-        document = what_if_document(found, file_names(apply))
         part = () if namespace is None else ("-n", namespace)
         given = Given(input_arguments(self.paths, self.example), part)
-        answer = WhatIf.of(document, Origin("planner whatif", self.paths, snapshot, given=given))
+        origin = Origin("planner whatif", self.paths, snapshot, given=given)
+        if each:
+            losses = [loss for key in each for loss in every_loss(prepared.cluster(), key)]
+            return WhatIf.of(each_document(prepared, losses, options, pairs=pairs), origin)
+        cluster = prepared.cluster()
+        loss = together([nodes_of(cluster, word) for word in lose]) if lose else None
+        found = what_if(prepared, loss, options)
+        answer = WhatIf.of(what_if_document(found, file_names(apply)), origin)
         answer._after = replace(self, snapshot=found.courses[-1].settled.cluster)
         return answer
 

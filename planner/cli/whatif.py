@@ -48,6 +48,18 @@ Manner = Annotated[
         help="Nodes that fail stay as silent objects, or are removed from the cluster.",
     ),
 ]
+Each = Annotated[
+    list[str] | None,
+    named(
+        "--each",
+        "Every domain of the key fails alone, a line for each class of outcomes. Repeatable.",
+        "zone|node|KEY",
+    ),
+]
+Pairs = Annotated[
+    bool,
+    typer.Option("--pairs", help="With --each: every two of them fail at once, up to 200 pairs."),
+]
 Cordoned = Annotated[
     list[str] | None,
     named("--cordon", "No new pod comes to these nodes. Repeatable.", "NODE|zone/NAME|KEY=VALUE"),
@@ -107,6 +119,8 @@ def whatif(  # noqa: PLR0913, PLR0917 - the options of the command
     skip_invalid: SkipInvalid = False,
     max_input: MaxInput = None,
     lose: Lose = None,
+    each: Each = None,
+    pairs: Pairs = False,
     manner: Manner = As.BOTH,
     cordon: Cordoned = None,
     scale: Scaled = None,
@@ -126,11 +140,12 @@ def whatif(  # noqa: PLR0913, PLR0917 - the options of the command
 
     Changes are made in this order: --apply, --scale, --add-nodes, --cordon; then nodes fail.
     Exit code 3 if a pod that runs now does not run then or hard spread is broken by more pods, 4 if
-    that depends on ties.
+    that depends on ties. With --each only pods that do not run matter.
 
     \b
     planner whatif -f cluster.json --lose zone/eu-1c
     planner whatif -f cluster.json --apply deploy/ --lose node-1 --lose node-2
+    planner whatif -f cluster.json --each zone --each node
     planner whatif -f cluster.json --scale deploy/web=30 --preempt
     """
     piped = "-" in (filenames or ()) or not (filenames or example)
@@ -138,6 +153,8 @@ def whatif(  # noqa: PLR0913, PLR0917 - the options of the command
     cluster = read_cluster(context, filenames, example, keep_objects=keep)
     found = cluster.whatif(
         lose=lose or (),
+        each=each or (),
+        pairs=pairs,
         manner=manner.value,
         cordon=cordon or (),
         scale=scale or (),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
+import numpy as np
+
 from planner.cluster import Cluster
 from planner.cluster.owners import WorkloadRef
 from planner.cluster.spread import counted_key
@@ -12,13 +14,15 @@ from planner.documents.workload_changes import PINNED
 from planner.replay.trial_work import USUAL_SEEDS
 from planner.scenario import Outcome, Requested, WorkloadOutcome, timeline
 from planner.scenario.lost_pods import LostPod
-from planner.whatif import Answer, Course, Loss, Prepared
+from planner.whatif import Answer, Course, Loss, Options, Prepared
 from planner.whatif.helps import Help
+from planner.whatif.singles import Single, every_single, pairs_of
 from planner.whatif.why import Held, Why
 from planner.words import count_of
 from planner_models.node import ZONE
 from planner_models.notice import Notice
 from planner_models.whatif import (
+    HitHardest,
     WhatIf,
     WhatIfChange,
     WhatIfComesBack,
@@ -30,6 +34,7 @@ from planner_models.whatif import (
     WhatIfMoment,
     WhatIfRequested,
     WhatIfSeeds,
+    WhatIfSingle,
     WhatIfWorkload,
 )
 
@@ -173,6 +178,7 @@ def _workload(each: WorkloadOutcome, why: Why) -> WhatIfWorkload:
         waited=each.waited,
         waiting=each.waiting,
         unreplaced=each.unreplaced,
+        missing=each.missing,
         message=each.message,
         reason=why.reasons.get(each.workload, ""),
     )
@@ -264,3 +270,46 @@ def _notices(found: Answer) -> Iterator[Notice]:
         yield Notice(code="fewerSeeds", text=f"{text}; --seeds {USUAL_SEEDS} tries all")
     if found.loss is not None:
         yield Notice(code="dependencies", text=DEPENDENCIES)
+
+
+def each_document(
+    prepared: Prepared, losses: Sequence[Loss], options: Options, *, pairs: bool
+) -> WhatIf:
+    """The document of many failures, each alone or two at once."""
+    left_out = 0
+    if pairs:
+        cluster = prepared.cluster()
+        here = cluster.node_of[cluster.node_of >= 0]
+        pods = np.bincount(here, minlength=len(cluster.nodes))
+        losses, left_out = pairs_of(losses, pods)
+    found = every_single(prepared, losses, options)
+    base = whatif_base(prepared, ())
+    undecided = any(not each.agree and each.worst for each in found.found) or bool(found.not_tried)
+    sure = any(each.agree and each.worst for each in found.found)
+    answer = "worse" if sure else "undecided" if undecided else "same"
+    return base.model_copy(
+        update={
+            "answer": answer,
+            "singles": tuple(map(_single, found.found)),
+            "pairs": pairs,
+            "not_tried": len(found.not_tried) + left_out,
+            "notices": (*base.notices, Notice(code="dependencies", text=DEPENDENCIES)),
+        }
+    )
+
+
+def _single(each: Single) -> WhatIfSingle:
+    hit = each.hardest
+    return WhatIfSingle(
+        domain=each.loss.name,
+        kind=each.loss.kind,
+        pods_down=each.down,
+        waiting=dict(each.missing),
+        hardest=None
+        if hit is None
+        else HitHardest(workload=name_of(hit.workload), down=hit.down, of=hit.of),
+        requested=requested(each.cpu),
+        certified=not each.seeds,
+        seeds=each.seeds,
+        agree=each.agree,
+    )

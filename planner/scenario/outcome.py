@@ -47,6 +47,15 @@ class WorkloadOutcome:
     """kube-scheduler's word on the first pod that waits, if it has tried any."""
 
     @property
+    def missing(self) -> int:
+        """Pods that do not run though they did, or were to; those that waited before do not count.
+
+        A pod that was put on a node that does not answer is neither running nor waiting.
+        """
+        gone = sum(self.before) - sum(self.after) if self.lost else 0
+        return max(0, gone, self.unreplaced + self.waiting - self.waited)
+
+    @property
     def share_lost(self) -> float:
         """The part of its running pods that it lost."""
         return self.lost / max(1, sum(self.before))

@@ -43,7 +43,7 @@ def is_worse(found: Outcome) -> bool:
 
 def missing(found: Outcome) -> int:
     """Pods that do not run then, without those that waited before."""
-    return sum(each.unreplaced + max(0, each.waiting - each.waited) for each in found.workloads)
+    return sum(each.missing for each in found.workloads)
 
 
 def running(found: Outcome) -> int:

@@ -32,9 +32,7 @@ def waiting(found: planner.WhatIf) -> dict[str, int]:
     return {each.manner: each.seeds.most for each in found.manners}
 
 
-def run(
-    capsys: pytest.CaptureFixture[str], *arguments: str, code: int | None = None
-) -> str:
+def run(capsys: pytest.CaptureFixture[str], *arguments: str, code: int | None = None) -> str:
     """What `planner whatif` prints."""
     ended = main(["whatif", *arguments])
     said = capsys.readouterr()

@@ -98,8 +98,7 @@ def _what_if(document: WhatIf) -> Iterator[Check]:
     """Every workload, in the manner that is worst for it; then every single failure."""
     down: dict[str, int] = {}
     for each in (each for manner in document.manners for each in manner.workloads):
-        missing = each.unreplaced + max(0, each.waiting - each.waited)
-        down[each.workload] = max(missing, down.get(each.workload, 0))
+        down[each.workload] = max(each.missing, down.get(each.workload, 0))
     told = plain_text(whatif_table.blocks(document, wide=False))
     for name, missing in down.items():
         namespace, _, workload = name.partition("/")
@@ -107,6 +106,11 @@ def _what_if(document: WhatIf) -> Iterator[Check]:
         title += whatif_table.headline(document)
         found = Finding("whatif-worse", "error", title, told, (pod_spot(namespace, workload, ""),))
         yield Check(namespace, workload, (found,) if missing else ())
+    for single in document.singles:
+        missing = max(single.waiting.values())
+        title = f"{count_of(missing, 'pod')} would not run without {single.kind} {single.domain}"
+        found = Finding("whatif-worse", "error", title, title, ())
+        yield Check(single.kind, single.domain, (found,) if missing else ())
 
 
 # simulate

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from planner.report.tables import whatif_singles
 from planner.report.tables.whatif_words import (
     duration,
     fails,
@@ -35,7 +36,8 @@ TITLES = {"unreachable": "UNREACHABLE", "removed": "REMOVED", "only": "THEN"}
 def blocks(document: WhatIf, *, wide: bool) -> Sequence[Block]:
     """Everything that is worth saying, the answer first."""
     found: list[Block] = [Paragraph(headline(document), "bold")]
-    for part in (
+    parts = [whatif_singles.blocks(document, wide=wide)] if document.singles else []
+    for part in parts or (
         workload_blocks(document, wide=wide),
         why_blocks(document),
         help_blocks(document),
@@ -51,12 +53,17 @@ def blocks(document: WhatIf, *, wide: bool) -> Sequence[Block]:
 
 def names(document: WhatIf) -> Iterable[str]:
     """Workloads with pods that do not run then."""
+    if document.singles:
+        bad = (each for each in document.singles if whatif_singles.worst(each))
+        return [f"{each.kind}/{each.domain}" for each in bad]
     found = (each for manner in document.manners for each in manner.workloads if _hurt(each))
     return dict.fromkeys(each.workload for each in found)
 
 
 def headline(document: WhatIf) -> str:
     """The worst, in a sentence or two."""
+    if document.singles:
+        return whatif_singles.headline(document)
     if document.loss is None:
         return _changed(document)
     first = failures(document)[0]
@@ -123,7 +130,7 @@ def _new_pods(document: WhatIf, each: WhatIfWorkload) -> str:
 
 
 def _hurt(each: WhatIfWorkload) -> bool:
-    return each.waiting > each.waited or each.unreplaced > 0
+    return each.missing > 0
 
 
 def workload_blocks(document: WhatIf, *, wide: bool) -> Iterator[Block]:
@@ -189,7 +196,7 @@ def _row(
     for each, manner, kept in zip(row, manners, keeps, strict=True):
         yield by_domain(each.after, kept) if few else str(sum(each.after))
         if _waits(manner):
-            yield str(each.waiting + each.unreplaced)
+            yield str(each.missing)
 
 
 def _left_domains(document: WhatIf, manner: WhatIfManner) -> list[int]:
