@@ -8,11 +8,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import typer
 
+from planner.checks import RULES as CHECK_RULES
+from planner.checks.rule import Rule
 from planner.cli.app import COMMANDS, application
 from planner.exit_codes import MEANINGS
 from planner.report.ci.rules import RULES
@@ -22,6 +25,13 @@ from planner_models.documents import DOCUMENTS, json_schema
 FOLDER = Path(__file__).parent / "reference"
 GENERATED = "<!-- Written by `make docs`; changes here are lost. -->"
 Json = Mapping[str, Any]
+CHECK_INTRODUCTION = (
+    "An *error* is proven: something never runs, never proceeds, or is refused. A *warning* "
+    "happens in an event that was simulated: an outage, a rollout, a drain. A *note* has no "
+    "effect, or is unprotected. Rules that need nodes are asked with `--against` or where the "
+    "input has nodes. The annotation `planner/ignore: RULE[,RULE]` on an object or its template "
+    "silences a rule there."
+)
 
 
 def pages() -> dict[str, str]:
@@ -29,6 +39,7 @@ def pages() -> dict[str, str]:
     found = {"commands.md": _commands(), "documents.md": _documents()}
     found["exit-codes.md"] = _exit_codes()
     found["findings.md"] = _findings()
+    found["check-rules.md"] = _check_rules()
     for kind in DOCUMENTS:
         found[f"{kind}.schema.json"] = json.dumps(json_schema(kind), indent=2) + "\n"
     return found
@@ -156,6 +167,24 @@ def _findings() -> str:
         (escape.code(rule), _cell(text.short), _cell(text.help)) for rule, text in RULES.items()
     )
     return _page("Findings", intro, _table(("id", "meaning", "what to do"), rows))
+
+
+def _check_rules() -> str:
+    """Each rule in its own words: the docstring of its module says why."""
+    listed = _table(
+        ("rule", "severity", "needs nodes", "what it finds"),
+        (
+            (f"[`{r.id}`](#{r.id})", r.severity, "yes" if r.needs_nodes else "no", r.summary)
+            for r in CHECK_RULES
+        ),
+    )
+    return _page("Rules of `planner check`", CHECK_INTRODUCTION, listed, *map(_rule, CHECK_RULES))
+
+
+def _rule(rule: Rule) -> str:
+    module = import_module(f"planner.checks.rules.{rule.id.replace('-', '_')}")
+    _, _, told = (module.__doc__ or "").partition(": ")
+    return f"## {rule.id}\n\n{told[:1].upper()}{told[1:].strip()}"
 
 
 def write() -> None:

@@ -17,6 +17,7 @@ from planner.version import __version__
 
 if TYPE_CHECKING:
     from planner.api.answers import Answer
+    from planner.api.capacity import Capacity
     from planner.api.check import Check, check
     from planner.api.cluster import Cluster
     from planner.api.diagnosis import Diagnosis
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 else:
     _PLACES = {
         "Answer": "api.answers",
+        "Capacity": "api.capacity",
         "Check": "api.check",
         "Cluster": "api.cluster",
         "Diagnosis": "api.diagnosis",
@@ -65,6 +67,7 @@ else:
 
 __all__ = [
     "Answer",
+    "Capacity",
     "Check",
     "Cluster",
     "Diagnosis",

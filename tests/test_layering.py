@@ -17,6 +17,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = (
     "api",
+    "capacity",
     "checks",
     "cli",
     "cluster",

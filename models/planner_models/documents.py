@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from planner_models.base import Document
+from planner_models.capacity import Capacity
 from planner_models.check import Check
 from planner_models.diagnosis import Diagnosis
 from planner_models.drain import DrainPlan
@@ -27,6 +28,7 @@ DOCUMENTS: Mapping[str, type[Document]] = MappingProxyType(
             Diagnosis,
             EvictionPlan,
             Check,
+            Capacity,
             DrainPlan,
             WhatIf,
             FleetDecision,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from planner.api.arguments import input_arguments, one_of, require_at_least, require_time
 from planner.api.names import find_node, require_nodes
@@ -20,6 +20,7 @@ from planner.report.emit import Origin
 from planner.report.text.commands import Given
 
 if TYPE_CHECKING:
+    from planner.api.capacity import Capacity
     from planner.api.diagnosis import Diagnosis
     from planner.api.drain_plan import DrainPlan
     from planner.api.eviction_plan import EvictionPlan, Policy
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from planner.api.selection import Selection
     from planner.api.simulation import Simulation
     from planner.api.whatif import WhatIf
+    from planner.capacity.survive import Failure
     from planner.cluster import Cluster as Snapshot
+    from planner.scenario.changes import Manner
     from planner.solver.progress import Progress
     from planner.sources.inventory import Inventory
     from planner.sources.read import RawDocument
@@ -491,6 +494,61 @@ class Cluster:
         given = Given(input_arguments(self.paths, self.example), words)
         origin = Origin("planner drain", self.paths, self.snapshot, given=given)
         return DrainPlan.of(drain_plan(found, chosen), origin)
+
+    def capacity(  # noqa: PLR0913 - options are keywords
+        self,
+        *targets: str,
+        pods: Source | Iterable[Source] = (),
+        namespace: str | None = None,
+        all_namespaces: bool = False,
+        selector: str | LabelSelector | None = None,
+        moves: bool | None = None,
+        survive: str | None = None,
+        manner: str = "removed",
+        up_to: int = 10_000,
+        time_limit: float = 60.0,
+        scheduler: Configuration = None,
+        ignored_plugins: Sequence[str] = (),
+    ) -> Capacity:
+        """How many more pods fit, and what stops the next one.
+
+        Of workloads that exist, each alone; `pods` are files with pods that don't exist yet,
+        counted together as a mix in the ratio of their replicas. `moves` asks what moves of other
+        pods would add (by default of one workload only), `survive` for the number that stands the
+        loss of any `zone` (the default) or `node`, whose nodes are `manner`.
+        """
+        from planner.api.capacity import MANNERS, SURVIVE, Capacity, new_pods, workloads_of
+        from planner.api.profiles import default_scheduler
+        from planner.capacity import CapacityOptions, capacity, demand_of, ready
+        from planner.documents.capacity import capacity_document
+
+        require_time(time_limit)
+        require_at_least("up_to", up_to, 1)
+        require_nodes(self.snapshot)
+        profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
+        chosen = self._selection("capacity", targets, namespace, all_namespaces, selector)
+        failure = one_of("survive", survive or "zone", SURVIVE)
+        cluster, left_out = ready(self.snapshot, profile)
+        others: tuple[str, ...] = ()
+        if pods:
+            cluster, mix = new_pods(cluster, pods, None)
+            questions = [mix]
+        else:
+            refs, others = workloads_of(self.snapshot, chosen.pods)
+            questions = [[demand_of(cluster, ref)] for ref in refs]
+        single = len(questions) == 1
+        options = CapacityOptions(
+            up_to=up_to,
+            moves=single if moves is None else moves,
+            survive=None if failure == "none" else cast("Failure", failure),
+            manner=cast("Manner", one_of("manner", manner, MANNERS)),
+            time_limit=time_limit,
+        )
+        lines = [capacity(cluster, demands, profile, options) for demands in questions]
+        found = capacity_document(
+            cluster, lines, options, left_out=left_out, not_counted=others if not single else ()
+        )
+        return Capacity.of(found, self._origin("capacity", chosen))
 
     def whatif(  # noqa: PLR0913 - options are keywords
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ import msgspec
 from planner.checks.finding import Change
 from planner.checks.subject import CheckedWorkload, Subject
 from planner.sources.inventory import Inventory
+from planner_models.node import HOSTNAME, ZONE, Node
 from planner_models.policy import PodDisruptionBudget
 
 FIELD_OF_KIND: Mapping[str, str] = {
@@ -44,14 +45,17 @@ def in_object(workload: CheckedWorkload, edit: Callable[[Any], Any]) -> Change:
 
 def in_spec(workload: CheckedWorkload, **fields: Any) -> Change:
     """Fields of the spec of the workload's pods changed, in its template."""
+    return _in_pods(workload, lambda spec: spec.replace(**fields))
 
+
+def _in_pods(workload: CheckedWorkload, edit: Callable[[Any], Any]) -> Change:
     def in_template(template: Any) -> Any:
-        return template.replace(spec=template.spec.replace(**fields))
+        return template.replace(spec=edit(template.spec))
 
     def edited(found: Any) -> Any:
         match workload.ref.kind:
             case "Pod":
-                return msgspec.structs.replace(found, spec=found.spec.replace(**fields))
+                return msgspec.structs.replace(found, spec=edit(found.spec))
             case "CronJob":
                 job = found.spec.job_template
                 spec = job.spec.replace(template=in_template(job.spec.template))
@@ -63,11 +67,15 @@ def in_spec(workload: CheckedWorkload, **fields: Any) -> Change:
     return in_object(workload, edited)
 
 
-def in_constraint(subject: Subject, workload: CheckedWorkload, index: int, **fields: Any) -> Change:
+def in_constraint(workload: CheckedWorkload, index: int, **fields: Any) -> Change:
     """Fields of one of the workload's spread constraints changed."""
-    constraints = list(subject.spec(workload).topology_spread_constraints)
-    constraints[index] = constraints[index].replace(**fields)
-    return in_spec(workload, topology_spread_constraints=tuple(constraints))
+
+    def edited(spec: Any) -> Any:
+        constraints = list(spec.topology_spread_constraints)
+        constraints[index] = constraints[index].replace(**fields)
+        return spec.replace(topology_spread_constraints=tuple(constraints))
+
+    return _in_pods(workload, edited)
 
 
 def with_replicas(workload: CheckedWorkload, replicas: int) -> Change:
@@ -93,3 +101,31 @@ def in_budget(budget: PodDisruptionBudget, **fields: Any) -> Change:
         return replace(inventory, budgets=budgets)
 
     return change
+
+
+def all_of(changes: Iterable[Change]) -> Change:
+    """Several changes, one after the other."""
+    every = tuple(changes)
+
+    def change(inventory: Inventory) -> Inventory:
+        for each in every:
+            inventory = each(inventory)
+        return inventory
+
+    return change
+
+
+def more_nodes(subject: Subject, workload: CheckedWorkload) -> Iterator[tuple[str, Change]]:
+    """Another node like one that the workload may use, in each zone in turn."""
+    rules, spec = subject.node_rules, subject.spec(workload)
+    usable = (rules.affinity(spec) & rules.taints(spec.tolerations)).nonzero()[0].tolist()
+    zones = {subject.samples.nodes[each].labels.get(ZONE, ""): each for each in reversed(usable)}
+    for zone, each in sorted(zones.items()):
+        yield zone, _one_more(subject.samples.nodes[each])
+
+
+def _one_more(like: Node) -> Change:
+    name = f"{like.name}-more"
+    labels = {**like.labels, HOSTNAME: name}
+    node = like.replace(metadata=like.metadata.replace(name=name, uid="", labels=labels))
+    return lambda inventory: replace(inventory, nodes=(*inventory.nodes, node))

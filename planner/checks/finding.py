@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -40,12 +41,19 @@ Change = Callable[[Inventory], Inventory]
 
 @dataclass(frozen=True)
 class Idea:
-    """A change that should help; it becomes a fix if the finding is gone once it is applied."""
+    """A change that should help; it becomes a fix if the finding is gone once it is applied.
+
+    `then` says what happens then, to be asked of the changed subject where it is a function. One
+    that people try, and that did not help, is worth `naming_in_vain`.
+    """
 
     text: str
     change: Change
-    then: str = ""
+    then: str | Callable[[Any], str] = ""
     restarts: int = 0
+    naming_in_vain: bool = False
+    if_nothing_else: bool = False
+    """More than is needed where an earlier idea helps."""
 
 
 @dataclass(frozen=True)

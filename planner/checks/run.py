@@ -59,8 +59,14 @@ def _silent(subject: Subject, finding: Finding) -> bool:
 def _tried(subject: Subject, rule: Rule, finding: Finding) -> Finding:
     """Each idea is applied to a copy of the input; those after which the finding is gone stay."""
     fixes = list(finding.fixes)
+    about = frozenset(finding.objects)
     for idea in finding.ideas:
-        again = rule.find(subject.changed(idea.change))
-        if all(each.fingerprint != finding.fingerprint for each in again):
-            fixes.append(Fix(idea.text, idea.then, idea.restarts))
+        if idea.if_nothing_else and any(each.helps for each in fixes):
+            continue
+        changed = subject.changed(idea.change).about(about)
+        if all(each.fingerprint != finding.fingerprint for each in rule.find(changed)):
+            then = idea.then if isinstance(idea.then, str) else idea.then(changed)
+            fixes.append(Fix(idea.text, then, idea.restarts))
+        elif idea.naming_in_vain:
+            fixes.append(Fix(idea.text, helps=False))
     return replace(finding, fixes=tuple(fixes), ideas=())

@@ -8,9 +8,9 @@ rules that need no simulation ask about the sample, whatever the number of repli
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -18,6 +18,9 @@ from planner.checks.finding import Change
 from planner.cluster import Cluster, PodGroup, build_cluster
 from planner.cluster.node_rules import NodeRules
 from planner.cluster.owners import WorkloadRef
+from planner.disruption.node_lifecycle import with_condition_taints
+from planner.evictions.suggest import BESIDE_NODES, TRIAL_WORK, settled
+from planner.scenario.manifests import applied
 from planner.scheduler.profile import Profile
 from planner.sources.defaulting import default_spec, with_priority
 from planner.sources.errors import SourceError
@@ -120,12 +123,35 @@ class Subject:
     profile: Profile
     options: CheckOptions
     manifests: Manifests
+    memo: dict[object, Any] = field(default_factory=dict)
+    """What was simulated once and several rules ask about."""
 
     def changed(self, change: Change) -> Subject:
         """The same question about a changed input."""
         return subject_of(
             replenished(change(self.inventory)), self.manifests, self.profile, self.options
         )
+
+    def about(self, objects: frozenset[ObjectName]) -> Subject:
+        """The same about some of the workloads alone, if any of them is among the objects."""
+        mine = tuple(each for each in self.workloads if each.object in objects)
+        return replace(self, workloads=mine) if mine else self
+
+    @cached_property
+    def settled(self) -> Cluster:
+        """After the manifests were applied, pods moved to their new rules, and placed."""
+        now, _ = applied(self.cluster, self.inventory)
+        return settled(with_condition_taints(now), self.profile)
+
+    @cached_property
+    def before_rollout(self) -> Cluster:
+        """After the manifests were applied, with running pods as they still are."""
+        return settled(with_condition_taints(self.cluster), self.profile)
+
+    def seeds(self, landings: int) -> int:
+        """As many draws of ties as were asked for, or as the work allows."""
+        work = max(1, landings) * (len(self.cluster.nodes) + BESIDE_NODES)
+        return max(1, min(self.options.seeds, TRIAL_WORK // work))
 
     @cached_property
     def node_rules(self) -> NodeRules:

@@ -16,6 +16,7 @@ from typing import Annotated
 import typer
 
 from planner import __version__
+from planner.cli.capacity import capacity
 from planner.cli.check import check
 from planner.cli.drain import drain
 from planner.cli.errors import report_bug, report_error, report_interrupt, report_usage
@@ -40,6 +41,7 @@ NO_PLUGINS = ("PYDANTIC_DISABLE_PLUGINS", "__all__")
 COMMANDS: dict[str, Callable[..., int | None]] = {
     "inspect": inspect,
     "check": check,
+    "capacity": capacity,
     "explain": explain,
     "simulate": simulate,
     "solve": solve,

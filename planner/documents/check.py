@@ -17,8 +17,8 @@ from planner_models.check import (
     SkippedRule,
 )
 
-COUNTED_WITH = frozenset(("autoscaler", "cronJob"))
-"""Notices about objects that a check does count with."""
+COUNTED_WITH = frozenset(("autoscaler", "cronJob", "quota", "duplicate", "synthesised"))
+"""Notices about what a check counts with: manifests stand for objects and pods of the cluster."""
 
 
 def check_document(subject: Subject, checked: Checked, locations: Locations) -> Check:

@@ -149,7 +149,18 @@ BROKEN: dict[str, list[tuple[str, tuple[Json, ...], tuple[Json, ...], str | None
             None,
         )
     ],
-    "defaults-only": [("no constraint", (deployment(3),), NODES, None)],
+    "defaults-only": [
+        ("nobody knows where they go", (deployment(3),), (), None),
+        ("all in one zone", (deployment(3, {"nodeSelector": {ZONE: "a"}}),), NODES, None),
+    ],
+    "pdb-unhealthy-stuck": [
+        (
+            "pods that never ran",
+            (deployment(3), budget(maxUnavailable=1)),
+            (),
+            "unhealthyPodEvictionPolicy: AlwaysAllow",
+        )
+    ],
     "api-refuses": [
         (
             "a misspelt field",
@@ -203,7 +214,11 @@ GOOD: dict[str, tuple[tuple[Json, ...], tuple[Json, ...]]] = {
     "no-budget": ((deployment(3), budget(maxUnavailable=1)), NODES),
     "bare-pod": ((deployment(3),), NODES),
     "local-storage": ((deployment(3),), NODES),
-    "defaults-only": ((deployment(3, spread()),), NODES),
+    "defaults-only": ((deployment(3),), NODES),
+    "pdb-unhealthy-stuck": (
+        (deployment(3), budget(maxUnavailable=1, unhealthyPodEvictionPolicy="AlwaysAllow")),
+        (),
+    ),
     "api-refuses": ((deployment(3, spread()),), NODES),
 }
 
@@ -224,7 +239,8 @@ def test_an_annotation_silences_a_rule_on_its_object() -> None:
 
 
 def test_objects_of_the_cluster_that_were_not_given_are_not_judged() -> None:
-    assert not findings(budget(maxUnavailable=1), cluster=(*NODES, deployment(3)))
+    given = budget(maxUnavailable=1, unhealthyPodEvictionPolicy="AlwaysAllow")
+    assert not findings(given, cluster=(*NODES, deployment(3)))
 
 
 def test_a_cron_job_is_judged_by_the_pods_it_will_make() -> None:

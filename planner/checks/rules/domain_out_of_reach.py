@@ -57,7 +57,7 @@ def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
             ideas=(
                 Idea(
                     "nodeTaintsPolicy: Honor",
-                    in_constraint(subject, workload, carrier.index, node_taints_policy="Honor"),
+                    in_constraint(workload, carrier.index, node_taints_policy="Honor"),
                 ),
             ),
         )

@@ -38,7 +38,7 @@ def _given_by_controller(
     """The label by which this kind of controller tells revisions apart."""
     for known in LABELS_BY_CONTROLLER.get(workload.ref.kind, ())[:1]:
         keys = (known,)
-        change = in_constraint(subject, workload, index, match_label_keys=keys)
+        change = in_constraint(workload, index, match_label_keys=keys)
         yield Idea(f"matchLabelKeys: [{known}] instead of {key}", change)
 
 

@@ -44,7 +44,7 @@ def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
             ideas=(
                 Idea(
                     f"minDomains {wanted} -> {domains}",
-                    in_constraint(subject, workload, index, min_domains=domains),
+                    in_constraint(workload, index, min_domains=domains),
                 ),
             )
             if domains

@@ -13,7 +13,7 @@ from planner.checks.changes import in_budget
 from planner.checks.finding import COUNTED, Finding, Idea
 from planner.checks.rule import Rule
 from planner.checks.subject import Subject
-from planner.disruption.budget_status import budget_statuses
+from planner.disruption.budget_status import BudgetStatus, budget_statuses
 from planner.words import count_of
 
 ID = "pdb-unhealthy-stuck"
@@ -23,7 +23,11 @@ def _find(subject: Subject) -> Iterator[Finding]:
     checked = {budget.key for budget in subject.budgets}
     for status in budget_statuses(subject.cluster, trust_status=False):
         unready = status.down - status.waiting
-        if status.name not in checked or not unready or status.unhealthy_may_go:
+        untried = status.pods > 0 and status.waiting == status.pods
+        always = status.budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow"
+        if status.name not in checked or always or not (unready or untried):
+            continue
+        if unready and status.unhealthy_may_go:
             continue
         yield Finding(
             rule=ID,
@@ -31,11 +35,7 @@ def _find(subject: Subject) -> Iterator[Finding]:
             objects=(budget_object(status.budget),),
             field="spec.unhealthyPodEvictionPolicy",
             title=f"pods under {status.budget.name} that are not ready block drains",
-            text=(
-                f"{count_of(unready, 'pod')} of {status.pods} "
-                f"{'is' if unready == 1 else 'are'} not ready, and the budget wants "
-                f"{status.desired} healthy ones: even those that never start can't be evicted.",
-            ),
+            text=(_told(status, unready),),
             facts={"unready": unready, "desiredHealthy": status.desired},
             proof=COUNTED,
             ideas=(
@@ -45,6 +45,15 @@ def _find(subject: Subject) -> Iterator[Finding]:
                 ),
             ),
         )
+
+
+def _told(status: BudgetStatus, unready: int) -> str:
+    wanted = f"the budget wants {status.desired} healthy ones"
+    if not unready:
+        return f"Should they never become ready, {wanted}: even they could then not be evicted."
+    verb = "is" if unready == 1 else "are"
+    pods = f"{count_of(unready, 'pod')} of {status.pods} {verb} not ready"
+    return f"{pods}, and {wanted}: even those that never start can't be evicted."
 
 
 RULE = Rule(ID, "note", False, "unready pods that block drains", _find)

@@ -48,7 +48,7 @@ def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
             ideas=(
                 Idea(
                     f"labelSelector: {{matchLabels: {braced(labels)}}}",
-                    in_constraint(subject, workload, index, label_selector=own),
+                    in_constraint(workload, index, label_selector=own),
                 ),
             )
             if labels

@@ -50,7 +50,7 @@ def _ideas(
     subject: Subject, workload: CheckedWorkload, index: int, meant: str | None
 ) -> Iterator[Idea]:
     if meant is not None:
-        change = in_constraint(subject, workload, index, topology_key=meant)
+        change = in_constraint(workload, index, topology_key=meant)
         yield Idea(f"topologyKey: {meant}", change)
 
 

@@ -45,7 +45,7 @@ def own_labels(subject: Subject, workload: CheckedWorkload, index: int) -> Itera
     if labels:
         text = f"labelSelector: {{matchLabels: {braced(labels)}}}"
         selector = LabelSelector(match_labels=labels)
-        yield Idea(text, in_constraint(subject, workload, index, label_selector=selector))
+        yield Idea(text, in_constraint(workload, index, label_selector=selector))
 
 
 RULE = Rule(ID, "error", False, "a spread constraint that counts no pod", per_workload(_find))

@@ -11,6 +11,7 @@ from planner.cluster.owners import SHORT
 from planner.report.ci.findings import Check, Finding, Level, Spot, pod_spot
 from planner.report.ci.rules import RuleId
 from planner.report.tables import (
+    capacity_table,
     check_table,
     drain_table,
     evict_table,
@@ -24,6 +25,7 @@ from planner.report.text.wording import short_name
 from planner.sources.locations import ObjectName
 from planner.words import count_of, short_key
 from planner_models.base import Document
+from planner_models.capacity import Capacity
 from planner_models.check import Check as CheckDocument
 from planner_models.check import CheckFinding
 from planner_models.diagnosis import ConflictFact, Diagnosis, Verdict
@@ -226,6 +228,21 @@ def _named_spot(finding: CheckFinding) -> Spot | None:
     return Spot(name, finding.field)
 
 
+# capacity
+
+
+def _fitting(document: Capacity) -> Iterator[Check]:
+    """Every workload; one of which no more pod fits is worth a warning."""
+    for line in document.lines:
+        name = capacity_table.subject(line)
+        found: tuple[Finding, ...] = ()
+        if not line.now.count:
+            title = f"no more pod of {name} fits"
+            text = plain_text(capacity_table.blocks(document, wide=False))
+            found = (Finding("no-room", "warning", title, text, ()),)
+        yield Check("capacity", name, found)
+
+
 # drain
 
 
@@ -310,6 +327,7 @@ _CHECKS: Mapping[type[Document], Callable[[Any], Iterable[Check]]] = {
     Plan: _planned,
     EvictionPlan: _evicted,
     CheckDocument: _checked,
+    Capacity: _fitting,
     DrainPlan: _drained,
     WhatIf: _what_if,
     Inspection: _inspected,

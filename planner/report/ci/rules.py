@@ -14,6 +14,7 @@ RuleId = Literal[
     "pod-unschedulable",
     "pod-unplaced",
     "rule-broken",
+    "no-room",
     "plan-not-proven",
     "evictions-not-converging",
     "pod-blocks-drain",
@@ -62,6 +63,11 @@ RULES: Mapping[RuleId, RuleHelp] = MappingProxyType(
             "Running pods break a hard rule of their own: more are in a domain than it allows.",
             "`planner evict` and `planner solve --rebalance` show which pods to move; the rule's "
             "own pods can't be placed evenly by kube-scheduler alone.",
+        ),
+        "no-room": RuleHelp(
+            "No more pod of a workload fits on the nodes as they are.",
+            "The message names the rule that stops it on each node; `planner capacity` says what "
+            "moves of other pods would add.",
         ),
         "plan-not-proven": RuleHelp(
             "The search ended before the plan was proven to be the best.",

@@ -9,6 +9,7 @@ from planner.cluster.snapshot import Cluster
 from planner.report.markdown.mermaid import before_and_after, fleet_graph, picture
 from planner.report.markdown.render import Diagram, Fold, Heading, Part, Where
 from planner.report.tables import (
+    capacity_table,
     check_table,
     drain_blocked,
     drain_table,
@@ -29,6 +30,7 @@ from planner.report.text.blocks import GAP, Block, Paragraph, Table
 from planner.report.text.notices import notice_blocks
 from planner.words import count_of
 from planner_models.base import Document
+from planner_models.capacity import Capacity
 from planner_models.check import Check
 from planner_models.diagnosis import Diagnosis
 from planner_models.drain import DrainPlan
@@ -173,6 +175,14 @@ def check_parts(document: Check) -> Iterator[Part]:
     yield from notice_blocks(document.notices, wide=False)
 
 
+def capacity_parts(document: Capacity) -> Iterator[Part]:
+    """The counts, and the curve of moves."""
+    yield Heading(capacity_table.headline(document))
+    shown = capacity_table.blocks(document, wide=False)
+    yield from (block for block in shown if isinstance(block, Table))
+    yield from notice_blocks(document.notices, wide=False)
+
+
 def whatif_parts(document: WhatIf) -> Iterator[Part]:
     """The worst as the heading; then everything that the table has."""
     first, *rest = whatif_table.blocks(document, wide=False)
@@ -253,6 +263,8 @@ def parts_of(
     match document:
         case Check():
             return check_parts(document)
+        case Capacity():
+            return capacity_parts(document)
         case WhatIf():
             return whatif_parts(document)
         case FleetDecision():

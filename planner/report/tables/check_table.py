@@ -100,7 +100,7 @@ def _fixes(finding: CheckFinding) -> Iterator[Block]:
         yield Paragraph("  Fix, each tried on a copy:")
         yield Listing(
             tuple(
-                (f"    {number}.", each.text, _price(each.then, each.restarts))
+                (f"  {number}.", each.text, _price(each.then, each.restarts))
                 for number, each in enumerate(helping, start=1)
             )
         )

@@ -141,7 +141,7 @@ def _item(row: tuple[str, str, str], column: int, width: int, *, fit: bool) -> s
         name = shortened(name, width - len(mark) - 3)
         remark = _with_short_words(remark, width - column - 6)
     head = f"  {mark} {name:<{column}}  "
-    return _wrapped(head.rstrip() if not remark else head + remark, width, column + 6)
+    return _wrapped(head.rstrip() if not remark else head + remark, width, column + 5 + len(mark))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,115 @@
+"""`Capacity`: how many more pods fit, what stops the next one, and what would make more room."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from planner_models.base import Document
+from planner_models.notice import Notice
+
+CountStatus = Literal["proven", "open"]
+
+
+class CapacitySubject(Document):
+    """What is counted: a workload, or a pod that does not exist yet; of a mix so many each time."""
+
+    workload: str
+    ratio: int = 1
+    running: int = 0
+
+
+class StopReason(Document):
+    """A rule that stops the next pod, and on how many nodes."""
+
+    rule: str
+    nodes: int
+    field: str = ""
+
+
+class DomainCount(Document):
+    """More pods in one domain."""
+
+    domain: str
+    count: int
+
+
+class CapacityNow(Document):
+    """What kube-scheduler itself reaches, one pod after the other."""
+
+    count: int
+    per_domain: tuple[DomainCount, ...] = ()
+    stops_at: tuple[StopReason, ...] = ()
+    stopped_by: str = ""
+    """Of a mix: the member that finds no node first."""
+    limited: str = ""
+    """A quota or a limit of the search that ended the count before any node refused."""
+
+
+class CapacityBest(Document):
+    """The most that any choice of nodes reaches while running pods stay."""
+
+    count: int
+    bound: int
+    status: CountStatus
+
+
+class CurvePoint(Document):
+    """So many more pods with so many moves of others; `atLeast` is the proven number of moves."""
+
+    count: int
+    moves: int
+    at_least: int = 0
+    status: CountStatus
+
+
+class UpperBound(Document):
+    """No arrangement holds more than this, and why."""
+
+    count: int
+    why: str
+
+
+class FailsAt(Document):
+    """The next number, and the domain whose loss leaves pods waiting then."""
+
+    count: int
+    domain: str
+    waiting: int
+
+
+class Survival(Document):
+    """How many more pods fit so that every single failure still leaves nobody waiting."""
+
+    kind: Literal["zone", "node"]
+    manner: Literal["removed", "unreachable"]
+    count: int
+    checked_seeds: int = 1
+    fails_at: FailsAt | None = None
+    fails_now: FailsAt | None = None
+    """A failure that leaves pods waiting without any more pods."""
+
+
+class CapacityLine(Document):
+    """One workload, or one mix."""
+
+    subject: tuple[CapacitySubject, ...]
+    now: CapacityNow
+    best: CapacityBest | None = None
+    curve: tuple[CurvePoint, ...] = ()
+    bound: UpperBound | None = None
+    survive: Survival | None = None
+    remarks: tuple[str, ...] = ()
+
+
+class Capacity(Document):
+    """The result of `planner capacity`; several lines are each alone, not together."""
+
+    api_version: Literal["planner/v1"] = "planner/v1"
+    kind: Literal["Capacity"] = "Capacity"
+    nodes: int
+    topology_key: str | None = None
+    """By which `perDomain` counts."""
+    lines: tuple[CapacityLine, ...]
+    not_counted: tuple[str, ...] = ()
+    """Workloads without a number of replicas, with the reason."""
+    notices: tuple[Notice, ...] = ()

@@ -1,0 +1,154 @@
+"""The capacity of a cluster for one kind of pod, or for a mix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.capacity.count import Placed, Stop, most_placed, stops
+from planner.capacity.demand import Demand
+from planner.capacity.moves import Best, Bound, Point, best_choice, curve, room_bound
+from planner.capacity.survive import Failure, Surviving, surviving
+from planner.cluster import GONE, Cluster
+from planner.cluster.quotas import QuotaRoom, Quotas
+from planner.disruption.node_lifecycle import with_condition_taints
+from planner.evictions.suggest import settled
+from planner.scenario.changes import Manner
+from planner.scheduler.profile import Profile
+
+
+@dataclass(frozen=True)
+class CapacityOptions:
+    """What is asked beyond kube-scheduler's own count.
+
+    `moves` asks for the curve of moves; `survive` for the number that stands any single failure.
+    """
+
+    up_to: int = 10_000
+    moves: bool = True
+    survive: Failure | None = "zone"
+    manner: Manner = "removed"
+    time_limit: float = 60.0
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Everything that was found about one kind of pod, or one mix."""
+
+    demands: tuple[Demand, ...]
+    running: tuple[int, ...]
+    now: Placed
+    stops: tuple[Stop, ...]
+    stopped_by: int
+    best: Best | None
+    curve: tuple[Point, ...]
+    bound: Bound | None
+    survive: Surviving | None
+    quota: QuotaRoom | None
+    autoscaled_to: int | None
+
+
+def ready(cluster: Cluster, profile: Profile) -> tuple[Cluster, int]:
+    """The cluster when what waits is placed or left out, and how many pods were left out."""
+    now = settled(with_condition_taints(cluster), profile)
+    waiting = now.pending.tolist()
+    return now.with_placement(dict.fromkeys(waiting, GONE)), len(waiting)
+
+
+def capacity(
+    cluster: Cluster, demands: Sequence[Demand], profile: Profile, options: CapacityOptions
+) -> Found:
+    """Count, and say what stops; `cluster` has nobody else waiting (`ready`)."""
+    quota = _quota(cluster, demands)
+    bound = room_bound(cluster, demands)
+    most = options.up_to if quota is None else min(options.up_to, quota.pods)
+    now = most_placed(cluster, demands, profile, most)
+    blocked, reasons = _stopped(now, demands, profile)
+    top = min(most, now.sets if bound is None else max(now.sets, bound.count))
+    best: Best | None = None
+    points: tuple[Point, ...] = ()
+    if now.stopped and options.moves and top > now.sets:
+        best = best_choice(cluster, demands, profile, top, options.time_limit / 6)
+        points = curve(
+            cluster,
+            demands,
+            profile,
+            start=best.count,
+            most=top,
+            time_limit=options.time_limit,
+        )
+    elif now.stopped and options.moves:
+        best = Best(now.sets, now.sets)
+    survive = None
+    if options.survive is not None:
+        survive = surviving(
+            cluster,
+            demands,
+            profile,
+            failure=options.survive,
+            manner=options.manner,
+            most=now.sets,
+        )
+    return Found(
+        demands=tuple(demands),
+        running=tuple(_running(cluster, each) for each in demands),
+        now=now,
+        stops=reasons,
+        stopped_by=blocked,
+        best=best,
+        curve=points,
+        bound=bound,
+        survive=survive,
+        quota=quota,
+        autoscaled_to=_autoscaled(cluster, demands),
+    )
+
+
+def _stopped(
+    now: Placed, demands: Sequence[Demand], profile: Profile
+) -> tuple[int, tuple[Stop, ...]]:
+    """The first member of the set that finds no node any more, and why."""
+    if not now.stopped:
+        return 0, ()
+    for i, demand in enumerate(demands):
+        found = stops(now.cluster, demand, profile)
+        refused = _refuses_everywhere(now.cluster, demand, profile)
+        if refused:
+            return i, found
+    return 0, ()
+
+
+def _refuses_everywhere(cluster: Cluster, demand: Demand, profile: Profile) -> bool:
+    from planner.capacity.count import placed_at
+
+    return placed_at(cluster, [Demand(demand.ref, demand.sample)], profile, 1).stopped
+
+
+def _running(cluster: Cluster, demand: Demand) -> int:
+    groups = [i for i, ref in enumerate(cluster.workloads) if ref == demand.ref]
+    return int(np.count_nonzero(np.isin(cluster.group_of, groups) & (cluster.node_of >= 0)))
+
+
+def _quota(cluster: Cluster, demands: Sequence[Demand]) -> QuotaRoom | None:
+    """The tightest quota, in whole sets."""
+    quotas = Quotas(cluster)
+    rooms = [
+        QuotaRoom(found.quota, found.resource, found.pods // demand.ratio)
+        for demand in demands
+        if (found := quotas.room(demand.ref.namespace, demand.sample.spec)) is not None
+    ]
+    return min(rooms, key=lambda each: each.pods, default=None)
+
+
+def _autoscaled(cluster: Cluster, demands: Sequence[Demand]) -> int | None:
+    """What an autoscaler lets the only workload grow to."""
+    if len(demands) != 1:
+        return None
+    ref = demands[0].ref
+    for each in cluster.autoscalers:
+        target = each.spec.scale_target_ref
+        if (each.namespace, target.kind, target.name) == (ref.namespace, ref.kind, ref.name):
+            return each.spec.max_replicas
+    return None

@@ -1,0 +1,111 @@
+"""`too-many-replicas`: more replicas than kube-scheduler reaches in any order of placements.
+
+Rules may dead-lock before all replicas are there, although some arrangement would hold them all
+(kubernetes#109364). Replicas that others could make way for are another matter: `planner explain`
+says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner.checks.changes import in_constraint, in_spec, more_nodes, with_replicas
+from planner.checks.finding import Finding, Idea, Proof
+from planner.checks.own_pods import alone, own_pods, waiting_pods
+from planner.checks.rule import Rule, per_workload
+from planner.checks.subject import CheckedWorkload, Subject
+from planner.cluster import PENDING
+from planner.explain.diagnose import ExplainOptions
+from planner.explain.several_pods import explain_pods
+from planner.scenario import apply_changes, settle
+from planner.words import count_of, short_key
+from planner_models.diagnosis import Diagnosis
+from planner_models.node import HOSTNAME
+
+ID = "too-many-replicas"
+UP_TO = 2
+"""Fixes are tried with so many times the replicas, to say how far they reach."""
+
+
+def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
+    cluster = subject.cluster
+    pods, waiting = own_pods(cluster, workload), waiting_pods(cluster, workload)
+    left = _left_over(subject, waiting) if waiting else 0
+    if not left:
+        return
+    found = explain_pods(alone(cluster, waiting), waiting, subject.profile, ExplainOptions())
+    if found.verdict != "impossible":
+        return
+    number = found.without_node or left
+    running = len(pods) - number
+    yield Finding(
+        rule=ID,
+        severity="error",
+        objects=(workload.object,),
+        field=_field(workload, found),
+        title=f"{number} of {len(pods)} {workload.name} pods can never run",
+        text=(*found.narrative, *found.rearranging),
+        facts={"runs": running, "replicas": len(pods)},
+        proof=_proof(found, running),
+        ideas=tuple(_ideas(subject, workload, running)),
+    )
+
+
+def _field(workload: CheckedWorkload, found: Diagnosis) -> str:
+    facts = found.conflicts[0].constraints if found.conflicts else ()
+    fields = [
+        f.field.removeprefix("spec.") for f in facts if f.kind not in ("replicas", "capacity")
+    ]
+    return workload.field(fields[0]) if fields else "spec.replicas"
+
+
+def _proof(found: Diagnosis, running: int) -> Proof:
+    if found.counting is None or found.counting.kind != "search":
+        return Proof("counted", reached=running)
+    states = found.counting.numbers.get("states")
+    return Proof("searched", reached=running, states=states if isinstance(states, int) else None)
+
+
+def _ideas(subject: Subject, workload: CheckedWorkload, running: int) -> Iterator[Idea]:
+    """Fewer replicas, wider spread; how far each reaches is tried as well."""
+    pods = workload.replicas
+    if running and workload.ref.kind in ("Deployment", "StatefulSet", "ReplicaSet"):
+        yield Idea(f"replicas {pods} -> {running}", with_replicas(workload, running), "all run")
+
+    def reach(changed: Subject) -> str:
+        return _reach(changed, workload)
+
+    spec = subject.spec(workload)
+    for index, constraint in enumerate(spec.topology_spread_constraints):
+        if constraint.hard:
+            key, skew = short_key(constraint.topology_key), constraint.max_skew + 1
+            change = in_constraint(workload, index, max_skew=skew)
+            yield Idea(f"{key}: maxSkew {skew - 1} -> {skew}", change, reach, restarts=pods)
+    apart = spec.affinity.pod_anti_affinity
+    if any(term.topology_key != HOSTNAME for term in apart.required):
+        terms = tuple(term.replace(topology_key=HOSTNAME) for term in apart.required)
+        affinity = spec.affinity.replace(pod_anti_affinity=apart.replace(required=terms))
+        change = in_spec(workload, affinity=affinity)
+        yield Idea(f"anti-affinity by {HOSTNAME}", change, reach, restarts=pods)
+    for domain, added in more_nodes(subject, workload):
+        yield Idea(f"one more node{f' in {domain}' if domain else ''}", added, reach)
+
+
+def _left_over(subject: Subject, waiting: list[int]) -> int:
+    """Pods that kube-scheduler leaves without a node, nobody else waiting."""
+    changed = apply_changes(alone(subject.cluster, waiting), [])
+    ended = settle(changed, subject.profile).cluster
+    return sum(bool(ended.node_of[pod] == PENDING) for pod in waiting)
+
+
+def _reach(subject: Subject, workload: CheckedWorkload) -> str:
+    """With which number of replicas the changed rules stop, if they do soon."""
+    most = UP_TO * workload.replicas
+    more = subject.changed(with_replicas(workload, most))
+    waits = _left_over(more, waiting_pods(more.cluster, workload))
+    if not waits:
+        return f"all run, tried up to {count_of(most, 'pod')}"
+    return f"all run, up to {count_of(most - waits, 'pod')}"
+
+
+RULE = Rule(ID, "error", True, "replicas that can never run", per_workload(_find))

@@ -1,0 +1,68 @@
+"""The report of `planner capacity`: how many more pods fit, and the curve of moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner.report.html.view import (
+    Badge,
+    Fact,
+    Names,
+    Page,
+    Row,
+    Section,
+    TableSection,
+    TextSection,
+)
+from planner.report.html.words import sentence, words
+from planner.report.tables import capacity_table
+from planner.report.text.blocks import Table, plain_text
+from planner_models.capacity import Capacity
+
+
+def capacity_page(document: Capacity) -> Page:
+    """The answer, its numbers, and everything as text."""
+    fits = all(line.now.count for line in document.lines)
+    text = plain_text(capacity_table.blocks(document, wide=True))
+    return Page(
+        command="planner capacity",
+        badge=Badge("Room", "good") if fits else Badge("No room", "bad"),
+        headline=sentence(capacity_table.headline(document)),
+        lead=tuple(remark for line in document.lines for remark in line.remarks),
+        facts=tuple(_facts(document)),
+        sections=(
+            *_sections(document),
+            TextSection("The same as text", (text,), code=True, folded=True),
+        ),
+        names=Names((), ()),
+        words=words("budget", "domain"),
+        notices=tuple(notice.text for notice in document.notices),
+    )
+
+
+def _facts(document: Capacity) -> Iterator[Fact]:
+    yield Fact(f"{document.nodes:,}", "nodes")
+    if len(document.lines) == 1:
+        line = document.lines[0]
+        yield Fact(f"{line.now.count:,}", "more fit now", "good" if line.now.count else "bad")
+        if line.bound is not None:
+            yield Fact(f"{line.bound.count:,}", "at most, by the sum of what is free")
+        if line.survive is not None:
+            yield Fact(f"{line.survive.count:,}", f"and survive a {line.survive.kind} loss")
+
+
+def _sections(document: Capacity) -> Iterator[Section]:
+    for block in capacity_table.blocks(document, wide=True):
+        if isinstance(block, Table):
+            title = "Moves for more pods" if block.header[0] == "MORE PODS" else "How many more"
+            rows = tuple(Row(row) for row in block.rows)
+            yield TableSection(title, "", block.header, rows, _numeric(block))
+
+
+def _numeric(table: Table) -> frozenset[int]:
+    """Columns that hold numbers alone."""
+    return frozenset(
+        i
+        for i in range(len(table.header))
+        if table.rows and all(row[i].isdigit() for row in table.rows)
+    )
