@@ -190,10 +190,10 @@ class WhatIfSingle(Document):
 
 
 class WhatIfDeletion(Document):
-    """Which pods go when a workload is scaled down; nobody looks at domains then.
+    """Which pods go when a workload is scaled down: its controller does not look at domains.
 
-    `steady` of `choices` leave no spread constraint broken, `emptied` leave a domain without any
-    pod. `exact`: counted; otherwise `choices` are draws that were tried.
+    `steady` of `choices` break no hard spread constraint of the workload, `emptied` leave a domain
+    that has pods without any. `exact`: counted; otherwise so many choices were drawn.
     """
 
     workload: str
@@ -201,18 +201,19 @@ class WhatIfDeletion(Document):
     after: int
     topology_key: str
     domains: tuple[str, ...]
+    has_rule: bool
+    """Whether the workload has a hard spread constraint at all."""
     steady: int
     emptied: int
     choices: int
     exact: bool
     equal: int = 0
-    """Pods of equal rank, of which any may go; the others go or stay for sure."""
+    """Pods of the rank in which chance decides; the others go or stay for sure."""
     best: tuple[int, ...] = ()
     """Pods by domain if those of `annotate` go."""
     annotate: tuple[str, ...] = ()
-    """Pods to give a lower pod-deletion-cost, so that they go."""
-    checked: bool = False
-    """Whether exactly these go then, in every order of ties."""
+    """Pods to give the pod-deletion-cost `cost`: then they go, in every order of ties."""
+    cost: int = 0
 
 
 class WhatIf(Document):

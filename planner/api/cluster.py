@@ -579,7 +579,16 @@ class Cluster:
         """
         from planner.api.losses import every_loss, node_indexes, nodes_of, replicas_of, together
         from planner.api.profiles import default_scheduler
-        from planner.api.whatif import NOTHING, WhatIf, added, applied, file_names, manners_of
+        from planner.api.whatif import (
+            NOTHING,
+            WhatIf,
+            added,
+            applied,
+            file_names,
+            in_the_end,
+            manners_of,
+            raw_documents,
+        )
         from planner.documents.whatif import each_document, shown_key, what_if_document
         from planner.scenario import Cordon, Scale
         from planner.whatif import Options, prepare, what_if
@@ -615,7 +624,9 @@ class Cluster:
         loss = together([nodes_of(cluster, word) for word in lose]) if lose else None
         found = what_if(prepared, loss, options)
         answer = WhatIf.of(what_if_document(found, file_names(apply)), origin)
-        answer._after = replace(self, snapshot=found.courses[-1].settled.cluster)
+        objects = None if self.objects is None else (*self.objects, *raw_documents(apply))
+        ended = in_the_end(found.courses[-1].settled)
+        answer._after = replace(self, snapshot=ended, objects=objects)
         return answer
 
     def write(self, path: str | os.PathLike[str]) -> None:

@@ -19,9 +19,11 @@ from planner_models.base import Document
 if TYPE_CHECKING:
     from planner.api.cluster import Cluster
     from planner.api.load import Source
+    from planner.cluster import Cluster as Snapshot
     from planner.report.emit import Texts
     from planner.report.html.view import Page
-    from planner.scenario import AddNodes, Apply, Manner
+    from planner.scenario import AddNodes, Apply, Manner, Settled
+    from planner.sources.read import RawDocument
 
 MANNERS = ("unreachable", "removed", "both")
 NOTHING = "--lose zone/eu-1a, --each zone, --scale deploy/web=6, --apply FILE, --add-nodes FILE, \
@@ -42,6 +44,15 @@ class WhatIf(whatif.WhatIf, Answer):
         if self._after is None:
             raise UsageError("many failures were tried, and each ends differently")
         return self._after
+
+    def to_script(self) -> str:
+        """A shell script that says which pods go before a workload is scaled down."""
+        return self.to_text("script")
+
+    def _own_text(self, output: str) -> str | None:
+        from planner.report.scripts import whatif_script
+
+        return whatif_script(self) if output == "script" else None
 
     def _texts(self) -> Texts[Any]:
         from planner.report.tables import whatif_table
@@ -88,6 +99,27 @@ def applied(cluster: Cluster, source: Source | Iterable[Source]) -> Iterator[App
             help="load it with `keep_objects=True`, or from a file",
         )
     yield Apply(load_paths(paths, options=reading, on_top=own))
+
+
+def raw_documents(source: Source | Iterable[Source]) -> tuple[RawDocument, ...]:
+    """Manifests as they were written; open files can't be read a second time."""
+    from planner.api.load import documents_of, read_options
+    from planner.sources.read import RawDocument
+
+    every = source if isinstance(source, list | tuple) else (source,)
+    paths = [each for each in every if isinstance(each, str | os.PathLike)]
+    found = documents_of(paths, read_options(None, skip_invalid=False))
+    return tuple(each for each in found if isinstance(each, RawDocument))
+
+
+def in_the_end(settled: Settled) -> Snapshot:
+    """The cluster as it could be dumped: pods that hold up their successors are leaving."""
+    import msgspec
+
+    held = {each.pod: each.node for each in settled.changed.lost if each.fate == "held"}
+    pods = settled.cluster.pods
+    records = {pod: msgspec.structs.replace(pods[pod], terminating=True) for pod in held}
+    return settled.cluster.with_pods(records).with_placement(held)
 
 
 def file_names(source: Source | Iterable[Source]) -> tuple[str, ...]:

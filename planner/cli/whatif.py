@@ -13,7 +13,7 @@ from planner.cli.options import (
     Filenames,
     IgnoredPlugins,
     MaxInput,
-    OutputFormat,
+    PlanFormat,
     ReportFile,
     SchedulerConfig,
     SkipInvalid,
@@ -22,7 +22,7 @@ from planner.cli.options import (
 )
 from planner.cli.output import show
 from planner.exit_codes import DONE, NEGATIVE, UNDECIDED
-from planner.report.text.formats import Output
+from planner.report.text.formats import PlanOutput
 
 
 class As(StrEnum):
@@ -132,7 +132,7 @@ def whatif(  # noqa: PLR0913, PLR0917 - the options of the command
     scheduler_config: SchedulerConfig = None,
     ignored: IgnoredPlugins = None,
     out: OutFile = None,
-    output: OutputFormat = Output.TABLE,
+    output: PlanFormat = PlanOutput.TABLE,
     report: ReportFile = None,
     verbose: Verbose = False,
 ) -> int:
@@ -140,7 +140,8 @@ def whatif(  # noqa: PLR0913, PLR0917 - the options of the command
 
     Changes are made in this order: --apply, --scale, --add-nodes, --cordon; then nodes fail.
     Exit code 3 if a pod that runs now does not run then or hard spread is broken by more pods, 4 if
-    that depends on ties. With --each only pods that do not run matter.
+    that depends on ties. With --each only pods that do not run matter. -o script writes the
+    annotations that make a scale-down leave spread intact.
 
     \b
     planner whatif -f cluster.json --lose zone/eu-1c

@@ -15,6 +15,7 @@ from planner.replay.trial_work import USUAL_SEEDS
 from planner.scenario import Outcome, Requested, WorkloadOutcome, timeline
 from planner.scenario.lost_pods import LostPod
 from planner.whatif import Answer, Course, Loss, Options, Prepared
+from planner.whatif.deletion import Deletion
 from planner.whatif.helps import Help
 from planner.whatif.singles import Single, every_single, pairs_of
 from planner.whatif.why import Held, Why
@@ -26,6 +27,7 @@ from planner_models.whatif import (
     WhatIf,
     WhatIfChange,
     WhatIfComesBack,
+    WhatIfDeletion,
     WhatIfHeld,
     WhatIfHelp,
     WhatIfLeft,
@@ -58,6 +60,7 @@ def what_if_document(found: Answer, applied: Sequence[str] = ()) -> WhatIf:
             "helps": tuple(_helps(found)),
             "helps_not_tried": found.helps.not_tried,
             "comes_back": _comes_back(found),
+            "deletions": tuple(_deletion(found.prepared.given, each) for each in found.deletions),
             "notices": (*base.notices, *_notices(found)),
         }
     )
@@ -249,6 +252,26 @@ def _help(worst: Course, each: Help) -> WhatIfHelp:
         manner=worst.manner,
         waiting_before=before,
         waiting_after=max(0, before - each.runs),
+    )
+
+
+def _deletion(cluster: Cluster, each: Deletion) -> WhatIfDeletion:
+    pods = len(each.down.candidates)
+    return WhatIfDeletion(
+        workload=name_of(each.down.workload),
+        before=pods,
+        after=pods - each.down.count,
+        topology_key=each.topology_key,
+        domains=each.domains,
+        has_rule=each.has_rule,
+        steady=each.steady,
+        emptied=each.emptied,
+        choices=each.choices,
+        exact=each.exact,
+        equal=each.equal,
+        best=each.best,
+        annotate=tuple(cluster.pods[pod].key for pod in each.annotate),
+        cost=each.cost,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from random import Random
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -81,35 +82,40 @@ class Changed:
     """Nodes that no longer run anything: silent ones and ghosts."""
     zones: tuple[ZoneOutage, ...] = ()
     """Zones with silent nodes, and how fast these are emptied."""
+    drawn: bool = False
+    """Whether chance decided which pods went when a workload was scaled down."""
     departures: tuple[Departure, ...] = ()
     """Pods of silent nodes, which are deleted later, in that order."""
 
 
-def apply_changes(cluster: Cluster, changes: Iterable[Change]) -> Changed:
+def apply_changes(cluster: Cluster, changes: Iterable[Change], *, seed: int = 0) -> Changed:
     """The cluster after these changes, made in the order that `changes.ORDER` says.
 
-    Nodes and pods of the changes are indexes of the given cluster.
+    Nodes and pods of the changes are indexes of the given cluster. Where chance decides which pods
+    go, they are drawn; with seed 0 the UIDs of the snapshot decide.
     """
+    random = Random(seed) if seed else None
     asked, state = list(changes), Changed(cluster, cluster, cluster)
     for kind in ORDER:
         found = [change for change in asked if isinstance(change, kind)]
         if kind is not LoseNodes:
             for change in found:
-                state = _changed(state, change)
+                state = _changed(state, change, random)
     failures = [change for change in asked if isinstance(change, LoseNodes)]
     return _lost(replace(state, intact=state.cluster), failures)
 
 
-def _changed(state: Changed, change: Change) -> Changed:
+def _changed(state: Changed, change: Change, random: Random | None) -> Changed:
     match change:
         case Apply():
             more, names = applied(state.cluster, change.inventory)
             fact = Fact("apply", names, f"applied {named_or_counted(names, 'object')}")
-            return _with_more(state, more, fact)
+            return _lowered(state, _with_more(state, more, fact), random)
         case Scale():
             name, before = change.workload.short, state.cluster.owners.desired(change.workload)
             fact = Fact("scale", (name,), f"{name} {before} -> {change.replicas}")
-            return _with_more(state, scaled(state.cluster, change), fact)
+            cluster, drawn = scaled(state.cluster, change, random)
+            return replace(_with_more(state, cluster, fact), drawn=state.drawn or drawn)
         case AddNodes():
             more, names = added_nodes(state.cluster, change)
             fact = Fact("addNodes", names, f"added {_nodes(names)}")
@@ -130,6 +136,17 @@ def _with_more(state: Changed, cluster: Cluster, fact: Fact) -> Changed:
     """A cluster with more pods behind those that it had."""
     made = range(len(state.cluster.pods), len(cluster.pods))
     return replace(state, cluster=cluster, facts=(*state.facts, fact), made=(*state.made, *made))
+
+
+def _lowered(before: Changed, state: Changed, random: Random | None) -> Changed:
+    """Workloads of which manifests want fewer pods than before lose the others."""
+    for ref in state.cluster.owners.controllers:
+        wanted, had = state.cluster.owners.desired(ref), before.cluster.owners.desired(ref)
+        lowered = wanted is not None and had is not None and wanted < had
+        if lowered and ref in state.cluster.workloads:
+            cluster, drawn = scaled(state.cluster, Scale(ref, wanted or 0), random)
+            state = replace(state, cluster=cluster, drawn=state.drawn or drawn)
+    return state
 
 
 def _cordoned(state: Changed, change: Cordon) -> Changed:

@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
-import numpy as np
+from random import Random
 
-from planner.cluster import GONE, Cluster
+from planner.cluster import Cluster
 from planner.cluster.owners import WorkloadRef
 from planner.errors import UsageError
 from planner.scenario.changes import Scale
 from planner.scenario.made_pods import with_missing_pods
+from planner.scenario.scale_down import pods_of, scale_down_of, scaled_down
 from planner.sources.synthesise import Workloads, revision_key
 from planner_models.workload import Deployment, ReplicaSet, ReplicationController, StatefulSet
 
+SCALABLE = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
 
-def scaled(cluster: Cluster, change: Scale) -> Cluster:
-    """The cluster with the pods that the workload lacks; they wait behind all others."""
-    ref, controllers = change.workload, cluster.owners.controllers
-    found = controllers.get(ref)
-    if not isinstance(found, Deployment | ReplicaSet | StatefulSet | ReplicationController):
+
+def scaled(cluster: Cluster, change: Scale, random: Random | None) -> tuple[Cluster, bool]:
+    """The cluster with another number of pods, and whether chance decided which of them went.
+
+    More pods wait behind all others; which ones go is up to the workload's controller.
+    """
+    _require_scalable(cluster, change.workload)
+    if change.replicas < len(pods_of(cluster, change.workload)):
+        down = scale_down_of(cluster, change.workload, change.replicas)
+        return scaled_down(cluster, down, change.replicas, random), down.drawn
+    return _scaled_up(cluster, change), False
+
+
+def _require_scalable(cluster: Cluster, ref: WorkloadRef) -> None:
+    found = cluster.owners.controllers.get(ref)
+    if not isinstance(found, SCALABLE):
         text = "is not in the input" if found is None else "has no number of replicas"
         raise UsageError(f"{ref.short} {text}", object=ref.key)
-    there = _pods_of(cluster, ref)
-    if change.replicas < there:
-        raise UsageError(f"{ref.short} has {there} pods; it can only be scaled up", object=ref.key)
+
+
+def _scaled_up(cluster: Cluster, change: Scale) -> Cluster:
+    ref, controllers = change.workload, cluster.owners.controllers
+    found = controllers.get(ref)
+    assert isinstance(found, SCALABLE)
     spec = found.spec.replace(replicas=change.replicas)
     match found:
         case Deployment():
@@ -42,13 +58,6 @@ def scaled(cluster: Cluster, change: Scale) -> Cluster:
             controller = found.replace(spec=spec)
             wanted = Workloads(replication_controllers=(controller,))
             return with_missing_pods(cluster, wanted, (), controllers=(controller,))
-
-
-def _pods_of(cluster: Cluster, ref: WorkloadRef) -> int:
-    """Pods of the workload but those that are leaving."""
-    groups = [group for group, workload in enumerate(cluster.workloads) if workload == ref]
-    pods = cluster.pods_of(np.array(groups, np.int64))
-    return int(((cluster.node_of[pods] != GONE) & ~cluster.terminating[pods]).sum())
 
 
 def _replica_sets(cluster: Cluster, deployment: WorkloadRef, replicas: int) -> list[ReplicaSet]:

@@ -18,6 +18,7 @@ from planner.whatif.course import (
     fails,
     missing,
 )
+from planner.whatif.deletion import Deletion, deletions
 from planner.whatif.helps import Helps, helps_before, missing_after_deleting
 from planner.whatif.prepare import Prepared
 from planner.whatif.why import Why
@@ -41,13 +42,17 @@ class Answer:
     """Pods that do not run when unreachable nodes were deleted, too."""
     back: ComesBack | None = None
     """What is more uneven than before when lost nodes are back, empty."""
+    deletions: tuple[Deletion, ...] = ()
+    """Which pods go where workloads are scaled down."""
     without: Mapping[MannerName, int] = field(default_factory=dict)
     """By manner: pods that would not run without the changes."""
 
     @property
     def verdict(self) -> Verdict:
-        """Undecided if it is worse in some draws of ties only."""
+        """Undecided if it is worse in some draws of ties only; chance must not break spread."""
         if any(each.worse == len(each.outcomes) for each in self.courses):
+            return "worse"
+        if any(each.steady < each.choices for each in self.deletions):
             return "worse"
         return "undecided" if any(each.worse for each in self.courses) else "same"
 
@@ -60,7 +65,8 @@ def what_if(prepared: Prepared, loss: Loss | None, options: Options) -> Answer:
     if loss is not None:
         courses += [failing(prepared, loss, manner, options) for manner in options.manners]
     why = {each.manner: Why(each, prepared.profile) for each in courses}
-    found = Answer(prepared, options, loss, tuple(courses), why)
+    gone = deletions(prepared, options.topology_key)
+    found = Answer(prepared, options, loss, tuple(courses), why, deletions=gone)
     return found if loss is None else _about_loss(found, loss)
 
 
@@ -81,6 +87,7 @@ def _about_loss(found: Answer, loss: Loss) -> Answer:
         helps=helps_before(prepared, loss, worst, found.why[worst.manner]),
         worst=worst,
         deleted=deleted,
+        deletions=found.deletions,
         back=comes_back(prepared.cluster(), returned(failures[-1].settled), prepared.profile),
         without=_without(found, loss),
     )

@@ -15,6 +15,8 @@ class Prepared:
     """Changes that were made, and what comes of them under each seed."""
 
     changed: Changed
+    """With ties broken by name."""
+    changes: tuple[Change, ...]
     profile: Profile
     preempt: bool = False
     _settled: dict[int, Settled] = field(default_factory=dict)
@@ -26,8 +28,8 @@ class Prepared:
 
     @property
     def rests(self) -> bool:
-        """Whether nobody waits, so that every seed leads to the same."""
-        return not len(self.changed.cluster.pending)
+        """Whether nobody waits and chance decided nothing, so that every seed leads to the same."""
+        return not len(self.changed.cluster.pending) and not self.changed.drawn
 
     def settled(self, seed: int = 0) -> Settled:
         """When kube-scheduler has placed what it can."""
@@ -36,7 +38,10 @@ class Prepared:
             if self.rests:
                 found = Settled(self.changed, 0, self.changed.cluster, {})
             else:
-                found = settle(self.changed, self.profile, seed=turn, preempt=self.preempt)
+                changed = self.changed
+                if changed.drawn and turn:
+                    changed = apply_changes(self.given, self.changes, seed=turn)
+                found = settle(changed, self.profile, seed=turn, preempt=self.preempt)
             self._settled[turn] = found
         return self._settled[turn]
 
@@ -46,11 +51,13 @@ class Prepared:
 
     def over(self, cluster: Cluster) -> Prepared:
         """Another cluster, as it is."""
-        return replace(self, changed=Changed(cluster, cluster, cluster), _settled={})
+        plain = Changed(cluster, cluster, cluster)
+        return replace(self, changed=plain, changes=(), _settled={})
 
 
 def prepare(
     cluster: Cluster, changes: Iterable[Change], profile: Profile, *, preempt: bool = False
 ) -> Prepared:
     """The changes, made in the scenario's order; losses of nodes come later."""
-    return Prepared(apply_changes(cluster, changes), profile, preempt)
+    made = tuple(changes)
+    return Prepared(apply_changes(cluster, made), made, profile, preempt)

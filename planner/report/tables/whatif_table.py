@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from planner.report.tables import whatif_singles
+from planner.report.tables import whatif_deletion, whatif_singles
 from planner.report.tables.whatif_words import (
     duration,
     fails,
@@ -14,7 +14,7 @@ from planner.report.tables.whatif_words import (
     short,
 )
 from planner.report.text.blocks import GAP, Block, Listing, Paragraph, Table
-from planner.report.text.commands import command
+from planner.report.text.commands import about
 from planner.report.text.notices import notice_blocks
 from planner.report.text.wording import name_some
 from planner.words import NAMED, conjoined, count_of, joined_sentences, short_key
@@ -36,9 +36,14 @@ TITLES = {"unreachable": "UNREACHABLE", "removed": "REMOVED", "only": "THEN"}
 def blocks(document: WhatIf, *, wide: bool) -> Sequence[Block]:
     """Everything that is worth saying, the answer first."""
     found: list[Block] = [Paragraph(headline(document), "bold")]
-    parts = [whatif_singles.blocks(document, wide=wide)] if document.singles else []
+    parts: list[Iterator[Block]] = []
+    if document.singles:
+        parts = [whatif_singles.blocks(document, wide=wide)]
+    elif _only_scaled_down(document):
+        parts = [deletion_blocks(document), why_blocks(document)]
     for part in parts or (
         workload_blocks(document, wide=wide),
+        deletion_blocks(document),
         why_blocks(document),
         help_blocks(document),
         end_blocks(document),
@@ -49,6 +54,11 @@ def blocks(document: WhatIf, *, wide: bool) -> Sequence[Block]:
     if document.notices:
         found.extend((GAP, *notice_blocks(document.notices, wide=wide)))
     return found
+
+
+def _only_scaled_down(document: WhatIf) -> bool:
+    alone = document.loss is None and len(document.changes) == 1
+    return alone and len(document.deletions) == 1
 
 
 def names(document: WhatIf) -> Iterable[str]:
@@ -64,6 +74,8 @@ def headline(document: WhatIf) -> str:
     """The worst, in a sentence or two."""
     if document.singles:
         return whatif_singles.headline(document)
+    if _only_scaled_down(document):
+        return whatif_deletion.headline(document.deletions[0])
     if document.loss is None:
         return _changed(document)
     first = failures(document)[0]
@@ -215,6 +227,15 @@ def by_domain(counts: Sequence[int], kept: Iterable[int] | None = None) -> str:
     return "/".join(str(counts[i]) for i in chosen if i != last or counts[i] or last == 0)
 
 
+def deletion_blocks(document: WhatIf) -> Iterator[Block]:
+    """What is left to chance where workloads are scaled down."""
+    for each in document.deletions:
+        told = whatif_deletion.headline(each)
+        if told != headline(document):
+            yield Paragraph(told)
+        yield from whatif_deletion.blocks(each)
+
+
 def why_blocks(document: WhatIf) -> Iterator[Block]:
     """What happens to silent nodes, which rule keeps pods waiting, and kube-scheduler's word."""
     for manner in document.manners:
@@ -226,7 +247,10 @@ def why_blocks(document: WhatIf) -> Iterator[Block]:
         others = [w for w in manner.workloads if _hurt(w) and w.waiting and w.workload not in held]
         for each in others[:NAMED]:
             if each.reason:
-                yield Paragraph(f"{short(each.workload)}: {each.reason}.", indent=2)
+                stops = "Stops at" if document.loss is None else short(each.workload)
+                share = f" ({percent(manner.requested)} of CPU requested in all)"
+                full = share if document.loss is None else ""
+                yield Paragraph(f"{stops}: {each.reason}{full}.", indent=2)
         yield from _messages(manner)
         yield from (Paragraph(_left(each), "yellow", indent=2) for each in manner.left)
         if manner.preempted:
@@ -237,8 +261,8 @@ def why_blocks(document: WhatIf) -> Iterator[Block]:
             yield Paragraph(f"Budgets with too few healthy pods then: {budgets}.")
     if document.loss is None and document.manners[0].waiting:
         (target, *_) = [w.workload for w in document.manners[0].workloads if _hurt(w)]
-        where = command("explain", short(target))
-        yield Paragraph(f"Next: {where} with --out FILE of this command, or more nodes.")
+        namespace, _, name = target.partition("/")
+        yield Paragraph(f"Next: {about('capacity', namespace, name)}")
 
 
 def _timeline(document: WhatIf, manner: WhatIfManner) -> Iterator[str]:
