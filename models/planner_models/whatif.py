@@ -235,7 +235,9 @@ class WhatIf(Document):
     manners: tuple[WhatIfManner, ...] = ()
     helps: tuple[WhatIfHelp, ...] = ()
     helps_not_tried: int = 0
-    """Changes that were not tried because one trial takes too long."""
+    """Changes beyond those that were tried."""
+    helps_too_large: bool = False
+    """Whether none was tried, because one trial takes too long."""
     comes_back: WhatIfComesBack | None = None
     singles: tuple[WhatIfSingle, ...] = ()
     """Worst first."""

@@ -59,6 +59,7 @@ def what_if_document(found: Answer, applied: Sequence[str] = ()) -> WhatIf:
             "manners": tuple(_manner(found, each) for each in found.courses),
             "helps": tuple(_helps(found)),
             "helps_not_tried": found.helps.not_tried,
+            "helps_too_large": found.helps.too_large,
             "comes_back": _comes_back(found),
             "deletions": tuple(_deletion(found.prepared.given, each) for each in found.deletions),
             "notices": (*base.notices, *_notices(found)),

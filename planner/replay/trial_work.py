@@ -13,5 +13,9 @@ def usual_seeds(asked: int | None, landings: int, nodes: int) -> int:
     """What was asked for, or as many of the usual seeds as the work allows."""
     if asked is not None:
         return asked
-    work = max(1, landings) * (nodes + BESIDE_NODES)
-    return max(1, min(USUAL_SEEDS, TRIAL_WORK // work))
+    return max(1, min(USUAL_SEEDS, affordable(landings, nodes)))
+
+
+def affordable(landings: int, nodes: int) -> int:
+    """How many trials with so many landings the work allows; of very large ones not a single."""
+    return TRIAL_WORK // (max(1, landings) * (nodes + BESIDE_NODES))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from planner.replay.trial_work import affordable
 from planner.scenario import outcome, returned
 from planner.whatif.comes_back import ComesBack, comes_back
 from planner.whatif.course import (
@@ -76,7 +77,7 @@ def _about_loss(found: Answer, loss: Loss) -> Answer:
     worst = max(failures, key=lambda each: each.missing[1])
     unreachable = next((each for each in failures if each.manner == "unreachable"), None)
     deleted = None
-    if unreachable is not None and unreachable.missing[1]:
+    if unreachable is not None and unreachable.missing[1] and _affordable(unreachable):
         deleted = missing_after_deleting(prepared, loss, unreachable)
     return Answer(
         prepared,
@@ -91,6 +92,12 @@ def _about_loss(found: Answer, loss: Loss) -> Answer:
         back=comes_back(prepared.cluster(), returned(failures[-1].settled), prepared.profile),
         without=_without(found, loss),
     )
+
+
+def _affordable(course: Course) -> bool:
+    """Whether there is time for one more run of the same size."""
+    changed = course.settled.changed
+    return affordable(len(changed.lost), len(changed.cluster.nodes)) > 0
 
 
 def _without(found: Answer, loss: Loss) -> Mapping[MannerName, int]:

@@ -14,7 +14,7 @@ from planner.cluster.owners import WorkloadRef
 from planner.explain.repairs import Case, spec_changes
 from planner.explain.repairs.proposal import Proposal
 from planner.explain.situation.overlay import SpecEdit
-from planner.replay.trial_work import usual_seeds
+from planner.replay.trial_work import affordable
 from planner.scenario import LoseNodes, Manner, apply_changes, outcome, settle
 from planner.whatif.course import Course, Loss, fails, missing, running
 from planner.whatif.prepare import Prepared
@@ -43,6 +43,8 @@ class Helps:
 
     found: tuple[Help, ...] = ()
     not_tried: int = 0
+    too_large: bool = False
+    """Whether there was time for none."""
 
 
 def helps_before(prepared: Prepared, loss: Loss, course: Course, why: Why) -> Helps:
@@ -50,9 +52,11 @@ def helps_before(prepared: Prepared, loss: Loss, course: Course, why: Why) -> He
     manner = _manner(course)
     if manner is None or not why.cases:
         return Helps()
+    most = affordable(len(course.settled.changed.lost), len(prepared.given.nodes))
+    if not most:
+        return Helps(too_large=True)
     proposed = _proposed(why)
-    pods = len(course.settled.changed.lost)
-    tried = proposed[: min(MOST_TRIED, usual_seeds(None, pods, len(prepared.given.nodes)))]
+    tried = proposed[: min(MOST_TRIED, most)]
     before = running(course.outcome)
     found = []
     for changes in tried:

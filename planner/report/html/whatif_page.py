@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from planner.report.html.failure_map import failure_map
 from planner.report.html.view import (
     Badge,
     Card,
@@ -17,9 +18,9 @@ from planner.report.html.view import (
     TextSection,
 )
 from planner.report.html.words import sentence, words
-from planner.report.tables import whatif_table
+from planner.report.tables import whatif_singles, whatif_table
 from planner.report.tables.whatif_words import percent
-from planner.report.text.blocks import Paragraph, Table, plain_text
+from planner.report.text.blocks import NO_BREAK, Paragraph, Table, plain_text
 from planner_models.whatif import WhatIf, WhatIfAnswer, WhatIfHelp
 
 BADGES: Mapping[WhatIfAnswer, Badge] = {
@@ -49,12 +50,22 @@ def whatif_page(document: WhatIf) -> Page:
 
 
 def _lead(document: WhatIf) -> Iterator[str]:
+    if document.singles:
+        told = whatif_singles.blocks(document, wide=False)
+        yield from (
+            each.text.replace(NO_BREAK, " ") for each in told if isinstance(each, Paragraph)
+        )
+        return
     for block in (*whatif_table.why_blocks(document), *whatif_table.end_blocks(document)):
         if isinstance(block, Paragraph):
             yield " ".join(block.text.split())
 
 
 def _facts(document: WhatIf) -> Iterator[Fact]:
+    if document.singles:
+        bad = sum(whatif_singles.worst(each) > 0 for each in document.singles)
+        yield Fact(f"{len(document.singles):,}", "failures tried")
+        yield Fact(f"{bad:,}", "leave pods waiting", "bad" if bad else "good")
     for each in whatif_table.failures(document) or document.manners:
         missing = each.seeds.most
         label = "pods do not run" if each.manner == "only" else f"pods down, {each.manner}"
@@ -63,14 +74,18 @@ def _facts(document: WhatIf) -> Iterator[Fact]:
 
 
 def _sections(document: WhatIf) -> Iterator[Section]:
-    for block in whatif_table.workload_blocks(document, wide=True):
+    if document.singles:
+        yield failure_map(document)
+    told = whatif_singles.blocks if document.singles else whatif_table.workload_blocks
+    for block in told(document, wide=True):
         if isinstance(block, Table):
             rows = tuple(
                 Row(cells, tone="bad" if style == "red" else "")
                 for cells, style in zip(block.rows, block.styles, strict=True)
             )
-            domains = "/".join(document.domains)
-            yield TableSection("Workloads", f"Pods by domain: {domains}", block.header, rows)
+            domains = f"Pods by domain: {'/'.join(document.domains)}"
+            title, note = ("Lines", "") if document.singles else ("Workloads", domains)
+            yield TableSection(title, note, block.header, rows)
     if document.helps:
         cards = tuple(map(_card, document.helps))
         yield CardSection("What helps", "Each was tried on a copy.", cards)

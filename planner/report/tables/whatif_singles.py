@@ -132,9 +132,13 @@ def _remarks(document: WhatIf) -> Iterator[str]:
         yield f"No single node matters: every pod finds a place elsewhere, {ties}."
     elif nodes and not document.pairs:
         counted = sum(each.certified for each in nodes)
-        if counted:
-            verb = "was" if counted == 1 else "were"
-            yield f"{count_of(counted, 'node')} {verb} counted, so for all ties; others simulated."
+        if counted == len(nodes):
+            yield "These numbers are counted: they hold whatever the ties."
+        elif counted:
+            yield (
+                f"{counted} of {len(nodes)} nodes are counted, whatever the ties; "
+                f"{len(nodes) - counted} simulated."
+            )
     domains = [each for each in document.singles if each.kind != "node" and worst(each)]
     if domains and not document.pairs:
         first = domains[0]

@@ -352,8 +352,10 @@ def help_blocks(document: WhatIf) -> Iterator[Block]:
             tuple((f"{i}.", each.text, _effect(each)) for i, each in enumerate(before, start=1))
         )
     if document.helps_not_tried:
-        number = count_of(document.helps_not_tried, "other change was", "other changes were")
-        yield Paragraph(f"{number} not tried: each takes as long as the failure itself.")
+        others = count_of(document.helps_not_tried, "other change was", "other changes were")
+        yield Paragraph(f"{others} not tried.")
+    if document.helps_too_large:
+        yield Paragraph("No change was tried: in a cluster of this size each takes too long.")
     for each in document.helps:
         if each.when == "during":
             yield Listing((("During it:", _nodes_short(each), _effect(each)),))
