@@ -8,7 +8,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 APT_INSTALL := apt-get install -q -y --no-install-recommends chromium fonts-dejavu-core
 
 .DEFAULT_GOAL := help
-.PHONY: help install dev demo test test-browser pictures docs lint types layers unit coverage bench bench-quick format clean
+.PHONY: help install dev demo test test-browser test-live pictures docs lint types layers unit coverage bench bench-quick format clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -46,6 +46,9 @@ bench-quick: $(VENV)/.installed-bench ## run all benchmarks at small sizes (minu
 
 test-browser: $(VENV)/.installed-browser $(VENV)/.chromium ## open the HTML reports in a real browser
 	$(BIN)/pytest -m browser tests/browser
+
+test-live: dev ## read from a real kube-apiserver, where KUBEBUILDER_ASSETS names a folder with its binaries
+	$(BIN)/pytest -rs tests/live
 
 pictures: $(VENV)/.installed-browser $(VENV)/.chromium ## draw the pictures of the documentation anew
 	$(BIN)/python -m tests.browser.pictures

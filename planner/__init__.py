@@ -21,15 +21,19 @@ if TYPE_CHECKING:
     from planner.api.check import Check, check
     from planner.api.cluster import Cluster
     from planner.api.diagnosis import Diagnosis
+    from planner.api.dump import DumpReport, translate
     from planner.api.eviction_plan import EvictionPlan
     from planner.api.fleet import Fleet, FleetDecision, FleetDecisionList
     from planner.api.inspection import Inspection
+    from planner.api.live import Live, live_names
     from planner.api.load import Source, load, load_fleet
     from planner.api.plan import Plan
+    from planner.api.rbac import rbac
     from planner.api.simulation import Simulation
     from planner.api.whatif import WhatIf
     from planner.errors import PlannerError, UsageError
     from planner.solver.progress import Progress
+    from planner.sources.live.reader import ReadProgress
 else:
     _PLACES = {
         "Answer": "api.answers",
@@ -37,21 +41,27 @@ else:
         "Check": "api.check",
         "Cluster": "api.cluster",
         "Diagnosis": "api.diagnosis",
+        "DumpReport": "api.dump",
         "EvictionPlan": "api.eviction_plan",
         "Fleet": "api.fleet",
         "FleetDecision": "api.fleet",
         "FleetDecisionList": "api.fleet",
         "Inspection": "api.inspection",
+        "Live": "api.live",
         "Plan": "api.plan",
         "PlannerError": "errors",
         "Progress": "solver.progress",
+        "ReadProgress": "sources.live.reader",
         "Simulation": "api.simulation",
         "Source": "api.load",
         "UsageError": "errors",
         "WhatIf": "api.whatif",
         "check": "api.check",
+        "live_names": "api.live",
         "load": "api.load",
         "load_fleet": "api.load",
+        "translate": "api.dump",
+        "rbac": "api.rbac",
     }
 
     def __getattr__(name):
@@ -71,20 +81,26 @@ __all__ = [
     "Check",
     "Cluster",
     "Diagnosis",
+    "DumpReport",
     "EvictionPlan",
     "Fleet",
     "FleetDecision",
     "FleetDecisionList",
     "Inspection",
+    "Live",
     "Plan",
     "PlannerError",
     "Progress",
+    "ReadProgress",
     "Simulation",
     "Source",
     "UsageError",
     "WhatIf",
     "__version__",
     "check",
+    "live_names",
     "load",
     "load_fleet",
+    "rbac",
+    "translate",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from planner_models.quantity import format_resource
 from planner_models.resources import CPU, MEMORY, PODS
@@ -55,6 +56,16 @@ def free_of(resource: str, number: int) -> str:
     """`1 pod slot is free`, `500m CPU are free`."""
     verb = "is" if amount(resource, number) == "1" else "are"
     return f"{amount_of(resource, number)} {verb} free"
+
+
+def duration(seconds: int) -> str:
+    """`45 s`, `6 min 10 s`, `3 h 12 min`, `2 d 5 h`: the two largest units."""
+    units = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
+    for (large, size), (small, part) in pairwise(units):
+        if seconds >= size:
+            rest = seconds % size // part
+            return f"{seconds // size} {large}{f' {rest} {small}' if rest else ''}"
+    return f"{seconds} s"
 
 
 def both_or_all(number: int) -> str:

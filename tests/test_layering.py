@@ -25,6 +25,7 @@ PACKAGES = (
     "disruption",
     "documents",
     "drain",
+    "dump",
     "evictions",
     "examples",
     "explain",

@@ -6,6 +6,7 @@ from typing import Literal
 
 from planner_models.base import Document
 from planner_models.notice import Notice
+from planner_models.source import ClusterSource
 
 CountStatus = Literal["proven", "open"]
 
@@ -106,6 +107,7 @@ class Capacity(Document):
 
     api_version: Literal["planner/v1"] = "planner/v1"
     kind: Literal["Capacity"] = "Capacity"
+    source: ClusterSource | None = None
     nodes: int
     topology_key: str | None = None
     """By which `perDomain` counts."""

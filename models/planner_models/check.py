@@ -8,6 +8,7 @@ from pydantic import Field, JsonValue
 
 from planner_models.base import Document
 from planner_models.notice import Notice
+from planner_models.source import ClusterSource
 
 Severity = Literal["error", "warning", "note"]
 """Proven that something never runs, never proceeds or is refused; happens in an event that was
@@ -98,6 +99,7 @@ class Check(Document):
 
     api_version: Literal["planner/v1"] = "planner/v1"
     kind: Literal["Check"] = "Check"
+    source: ClusterSource | None = None
     checked: CheckedObjects
     summary: CheckSummary
     findings: tuple[CheckFinding, ...] = ()

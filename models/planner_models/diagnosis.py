@@ -9,6 +9,7 @@ from pydantic import Field, JsonValue
 from planner_models.base import Document
 from planner_models.notice import Notice
 from planner_models.plan import Wave
+from planner_models.source import ClusterSource
 
 Verdict = Literal["schedulable", "stuck", "impossible", "undecided", "gated"]
 
@@ -197,6 +198,7 @@ class Diagnosis(Document):
 
     api_version: Literal["planner/v1"] = "planner/v1"
     kind: Literal["Diagnosis"] = "Diagnosis"
+    source: ClusterSource | None = None
     targets: tuple[str, ...]
     workloads: tuple[str, ...] = ()
     verdict: Verdict

@@ -9,6 +9,7 @@ from planner_models.diagnosis import Conflict, Repair
 from planner_models.evictions import Convergence, EvictionWave, PlannedEviction
 from planner_models.notice import Notice
 from planner_models.plan import ProtectedCount, Stop
+from planner_models.source import ClusterSource
 
 DrainStatus = Literal["possible", "impossible", "undecided"]
 
@@ -158,6 +159,7 @@ class DrainPlan(Document):
 
     api_version: Literal["planner/v1"] = "planner/v1"
     kind: Literal["DrainPlan"] = "DrainPlan"
+    source: ClusterSource | None = None
     nodes: tuple[str, ...]
     """The nodes that are to be emptied."""
     options: DrainOptions = DrainOptions()

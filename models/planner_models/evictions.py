@@ -16,6 +16,7 @@ from planner_models.plan import (
     Stop,
     WorkloadChange,
 )
+from planner_models.source import ClusterSource
 
 Way = Literal["planner", "descheduler"]
 RoundsEnd = Literal["settled", "loop", "limit"]
@@ -187,6 +188,7 @@ class EvictionPlan(Document):
 
     api_version: Literal["planner/v1"] = "planner/v1"
     kind: Literal["EvictionPlan"] = "EvictionPlan"
+    source: ClusterSource | None = None
     way: Way = "planner"
     options: EvictionOptions
     evictions: tuple[PlannedEviction, ...] = ()

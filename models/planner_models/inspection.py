@@ -6,6 +6,7 @@ from typing import Literal
 
 from planner_models.base import Document
 from planner_models.notice import Notice
+from planner_models.source import ClusterSource
 
 Unit = Literal["milliCores", "bytes", "pieces"]
 
@@ -132,6 +133,7 @@ class Inspection(Document):
 
     api_version: Literal["planner/v1"] = "planner/v1"
     kind: Literal["Inspection"] = "Inspection"
+    source: ClusterSource | None = None
     nodes: NodeInspection
     pods: PodInspection
     utilisation: tuple[Utilisation, ...]

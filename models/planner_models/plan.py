@@ -8,6 +8,7 @@ from pydantic import Field
 
 from planner_models.base import Document
 from planner_models.notice import Notice
+from planner_models.source import ClusterSource
 
 PlanStatus = Literal["optimal", "feasible", "infeasible", "unknown"]
 Action = Literal["evict", "place", "move", "cordon", "uncordon"]
@@ -249,6 +250,7 @@ class Plan(Document):
 
     api_version: Literal["planner/v1"] = "planner/v1"
     kind: Literal["Plan"] = "Plan"
+    source: ClusterSource | None = None
     status: PlanStatus
     stopped: Stop | None = None
     """Why there is no proof, if there is none."""

@@ -73,6 +73,14 @@ class Container(KubeModel):
     restart_policy: str = ""
     restart_policy_rules: tuple[ContainerRestartRule, ...] = ()
 
+    def on_host_network(self) -> Self:
+        """On the network of its node every port is one of the node's, as the API server sets it."""
+        ports = (
+            each if each.host_port else each.replace(host_port=each.container_port)
+            for each in self.ports
+        )
+        return self.replace(ports=tuple(ports))
+
     @property
     def sidecar(self) -> bool:
         """Whether an init container keeps running beside the main ones (KEP 753)."""

@@ -6,6 +6,7 @@ from typing import Literal
 
 from planner_models.base import Document
 from planner_models.notice import Notice
+from planner_models.source import ClusterSource
 
 Outcome = Literal["scheduled", "unschedulable", "gated"]
 AsideReason = Literal["otherScheduler", "nodeName", "terminating", "running"]
@@ -110,6 +111,7 @@ class Simulation(Document):
 
     api_version: Literal["planner/v1"] = "planner/v1"
     kind: Literal["Simulation"] = "Simulation"
+    source: ClusterSource | None = None
     summary: SimulationSummary
     pods: tuple[SimulatedPod, ...]
     refused: tuple[RefusedNodes, ...] = ()

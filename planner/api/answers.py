@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TextIO, cast
 
 from pydantic import PrivateAttr
@@ -32,10 +34,19 @@ class Answer(Document):
 
     @classmethod
     def of(cls, document: Document, origin: Origin) -> Self:
-        """The document as an answer."""
+        """The document as an answer, which says what cluster it is about."""
+        if origin.source is not None and "source" in type(document).model_fields:
+            document = document.model_copy(update={"source": origin.source})
         fields = {name: getattr(document, name) for name in type(document).model_fields}
         answer = cast("Self", cls.model_construct(document.model_fields_set, **fields))
         answer._document, answer._origin = document, origin
+        return answer
+
+    def called(self, program: str) -> Self:
+        """The same, suggesting commands that begin with these words, such as `kubectl planner`."""
+        answer = self.model_copy()
+        given = replace(self._origin.given, program=program)
+        answer._origin = replace(self._origin, given=given)
         return answer
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
@@ -117,7 +128,10 @@ class Answer(Document):
 
         given = self._origin.given
         known = " ".join((self._origin.command, *given.input, *given.part))
-        inputs = given.input[1::2]
+        source, words = self._origin.source, given.input
+        context = None if source is None else source.context
+        inputs = [] if context is None else [f"context {context}"]
+        inputs += [value for name, value in pairwise(words) if name in ("-f", "--example")]
         return provenance(command or known, inputs, self._origin.cluster)
 
     def _format(self, output: str) -> Output:

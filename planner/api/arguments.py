@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from planner.errors import UsageError
 
+if TYPE_CHECKING:
+    from planner.api.live import Live
 
-def input_arguments(paths: Iterable[str], example: str | None) -> tuple[str, ...]:
+
+def input_arguments(
+    paths: Sequence[str], example: str | None, live: Live | None = None
+) -> tuple[str, ...]:
     """What a command line needs to read the same again; `-` is whatever is piped into it."""
-    files = (word for path in paths for word in ("-f", quote(path)))
+    files = [word for path in paths for word in ("-f", quote(path))]
+    if live is not None:
+        return (*live.arguments, *(("--live",) if files and not live.arguments else ()), *files)
     return (*files, *(() if example is None else ("--example", quote(example))))
 
 

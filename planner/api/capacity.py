@@ -62,9 +62,11 @@ def workloads_of(
     """The workloads of these pods that have a number of replicas, and the others with a reason."""
     groups = {int(snapshot.group_of[pod]) for pod in pods}
     every = sorted({snapshot.workloads[group] for group in groups})
-    counted = [ref for ref in every if ref.kind in SCALED and ref in snapshot.owners.controllers]
+    known = snapshot.owners.controllers
+    living = {ref for ref, each in known.items() if each.metadata.deletion_timestamp is None}
+    counted = [ref for ref in every if ref.kind in SCALED and ref in living]
     others = [ref.short for ref in every if ref not in counted]
-    reason = "no number of replicas to raise, or not in the input"
+    reason = "no number of replicas to raise, not in the input, or being deleted"
     return counted, (f"{', '.join(others)}: {reason}",) if others else ()
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from pydantic import PrivateAttr
+
 from planner.api.answers import Answer
 from planner.api.arguments import input_arguments, meant, one_of, require_at_least, require_time
+from planner.api.live import Live, read_live
 from planner.errors import UsageError
 from planner.report.emit import Origin
 from planner.report.text.commands import Given
@@ -33,6 +37,13 @@ class Check(models.Check, Answer):
     _columns: ClassVar[tuple[str, ...]] = (
         *("severity", "rule", "title", "objects", "field", "file", "line", "fingerprint"),
     )
+
+    _warnings: tuple[str, ...] = PrivateAttr(default=())
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What makes the reading of a running cluster less than complete."""
+        return self._warnings
 
     def fails(self, level: str = "error") -> bool:
         """Whether a finding is at least as bad as this."""
@@ -73,18 +84,21 @@ def check(  # noqa: PLR0913 - options are keywords
     scheduler: Configuration = None,
     ignored_plugins: Sequence[str] = (),
     max_input: int | str | None = None,
+    live: bool | Live = False,
 ) -> Check:
     """What is wrong with the manifests of `source`.
 
-    `against` is the cluster that they would be applied to, and `example` one that ships with
-    planner; without `source`, everything in the cluster is checked against itself. `rules` and
-    `skip` choose rules by their ids; `baseline` is a `Check` as JSON whose findings are known.
+    `against` is the cluster that they would be applied to, `live` a running one, and `example` one
+    that ships with planner; without `source`, everything in the cluster is checked against itself.
+    `rules` and `skip` choose rules by their ids; `baseline` is a `Check` as JSON whose findings are
+    known.
     """
     from planner.api.load import documents_of, paths_of, read_options
     from planner.api.profiles import profiles_of
     from planner.checks import CheckOptions, manifests_of, subject_of
     from planner.checks import check as run
     from planner.documents.check import check_document
+    from planner.report.text.ages import ages
     from planner.sources.known_fields import unknown_fields
     from planner.sources.load import load_documents, load_paths
     from planner.sources.locations import Locations
@@ -101,9 +115,18 @@ def check(  # noqa: PLR0913 - options are keywords
     )
     reading = read_options(max_input, skip_invalid=True)
     cluster, own = paths_of(against, example), tuple(documents_of(source, reading))
-    if not cluster and not own:
+    if not cluster and not own and not live:
         raise UsageError("there is nothing to check", help="give manifests, or a cluster")
-    inventory = load_paths(cluster, options=reading, on_top=own)
+    chosen = Live() if live is True else live or None
+    if chosen is not None:
+        if cluster:
+            raise UsageError("`against` and a running cluster are two clusters; one is enough")
+        read, _ = read_live(chosen, lambda: own, reading, None, keep_objects=False)
+        inventory, told, of = read.inventory, read.warnings, read.source
+        own = read.given
+    else:
+        inventory, of = load_paths(cluster, options=reading, on_top=own), None
+        told = ages(inventory.origins, time.time())
     given = load_documents(own, reading) if own else inventory
     raw = (each for each in own if isinstance(each, RawDocument))
     unknown = (field for each in raw for field in unknown_fields(each))
@@ -111,8 +134,11 @@ def check(  # noqa: PLR0913 - options are keywords
     subject = subject_of(inventory, manifests_of(given, unknown), profile, options)
     paths = tuple(paths_of(source, None) if own else paths_of(against, None))
     found = check_document(subject, run(subject, _accepted(baseline)), Locations(paths))
-    shown = Given(input_arguments(paths, example))
-    return Check.of(found, Origin("planner check", paths, subject.cluster, given=shown))
+    shown = Given(input_arguments(paths, example, chosen))
+    origin = Origin("planner check", paths, subject.cluster, given=shown, source=of)
+    answer = Check.of(found, origin)
+    answer._warnings = told
+    return answer
 
 
 def _known(rules: Iterable[str], argument: str) -> frozenset[str]:

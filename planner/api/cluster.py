@@ -9,12 +9,15 @@ everywhere (`planner.api.selection`).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, cast
 
 from planner.api.arguments import input_arguments, one_of, require_at_least, require_time
+from planner.api.live import require_budgets
 from planner.api.names import find_node, require_nodes
+from planner.api.plans import Plans
 from planner.errors import UsageError
 from planner.report.emit import Origin
 from planner.report.text.commands import Given
@@ -22,11 +25,10 @@ from planner.report.text.commands import Given
 if TYPE_CHECKING:
     from planner.api.capacity import Capacity
     from planner.api.diagnosis import Diagnosis
-    from planner.api.drain_plan import DrainPlan
-    from planner.api.eviction_plan import EvictionPlan, Policy
+    from planner.api.dump import DumpReport
     from planner.api.inspection import Inspection
+    from planner.api.live import Live
     from planner.api.load import Source
-    from planner.api.plan import Plan
     from planner.api.profiles import Configuration
     from planner.api.selection import Selection
     from planner.api.simulation import Simulation
@@ -34,20 +36,17 @@ if TYPE_CHECKING:
     from planner.capacity.survive import Failure
     from planner.cluster import Cluster as Snapshot
     from planner.scenario.changes import Manner
-    from planner.solver.progress import Progress
     from planner.sources.inventory import Inventory
     from planner.sources.read import RawDocument
     from planner_models.node import Node
     from planner_models.notice import Notice
     from planner_models.pod import Pod
     from planner_models.selectors import LabelSelector
-
-PREFERENCES = ("balance", "pack", "none")
-MOVE_COSTS = ("count", "priority")
+    from planner_models.source import ClusterSource
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Cluster:
+class Cluster(Plans):
     """Nodes, pods and workloads as they were read; `planner.load` makes it.
 
     `scheduler` is a KubeSchedulerConfiguration or its file wherever it is taken; without it, the
@@ -62,6 +61,14 @@ class Cluster:
     paths: tuple[str, ...] = ()
     objects: tuple[RawDocument, ...] | None = None
     example: str | None = None
+    source: ClusterSource | None = None
+    """Which cluster it is, and when it was read, as far as that is known."""
+    live: Live | None = None
+    """How it was read, if it is a running one."""
+    namespace: str = "default"
+    """Where targets are looked up that are given without one."""
+    warnings: tuple[str, ...] = ()
+    """What makes the reading of a running cluster less than complete."""
 
     def __repr__(self) -> str:
         return repr(self.snapshot)
@@ -116,7 +123,7 @@ class Cluster:
 
         chosen = self._selection("inspect", targets, namespace, all_namespaces, selector)
         found = inspect_cluster(self.snapshot, None if chosen.everything else chosen.pods)
-        return Inspection.of(found, self._origin("inspect", chosen))
+        return Inspection.of(found, self._origin("inspect", chosen.arguments))
 
     def simulate(  # noqa: PLR0913 - options are keywords
         self,
@@ -156,7 +163,7 @@ class Cluster:
         )
         pods = None if chosen.everything else chosen.asked
         document, final = simulation_of(self.snapshot, profiles, options, pods)
-        found = Simulation.of(document, self._origin("simulate", chosen))
+        found = Simulation.of(document, self._origin("simulate", chosen.arguments))
         found._after = replace(self, snapshot=final)
         return found
 
@@ -203,7 +210,9 @@ class Cluster:
             profile = scheduler_of(self.snapshot, chosen.asked, profiles)
             found = explain_pods(self.snapshot, chosen.asked, profile, options)
             found = beside_messages(found, self.snapshot, profiles, chosen.asked)
-        return Diagnosis.of(with_places(found, self.paths), self._origin("explain", chosen))
+        return Diagnosis.of(
+            with_places(found, self.paths), self._origin("explain", chosen.arguments)
+        )
 
     def explain_pending(  # noqa: PLR0913 - options are keywords
         self,
@@ -247,253 +256,7 @@ class Cluster:
         )
         found = beside_messages(found, self.snapshot, profiles, chosen.asked)
         places = with_places(found, () if brief else self.paths)
-        return Diagnosis.of(places, self._origin("explain", chosen))
-
-    def solve(  # noqa: PLR0913 - options are keywords
-        self,
-        *targets: str,
-        namespace: str | None = None,
-        all_namespaces: bool = False,
-        selector: str | LabelSelector | None = None,
-        rebalance: bool = False,
-        relax: bool = False,
-        preempt: bool = False,
-        prefer: Literal["balance", "pack", "none"] = "none",
-        max_moves: int | None = None,
-        move_cost: Literal["count", "priority"] = "count",
-        movable: str | LabelSelector | None = None,
-        immovable: str | LabelSelector | None = None,
-        spared: Iterable[str] = (),
-        allow_bare_pods: bool = False,
-        allow_local_storage: bool = False,
-        allow_jobs: bool = False,
-        allow_owners: Iterable[str] = (),
-        max_unavailable: int | None = None,
-        surge: bool = False,
-        hops: bool = True,
-        time_limit: float = 60.0,
-        seed: int = 0,
-        workers: int = 1,
-        scheduler: Configuration = None,
-        ignored_plugins: Sequence[str] = (),
-        progress: Callable[[Progress], None] | None = None,
-    ) -> Plan:
-        """Where pods should go, all rules taken together, and in which steps.
-
-        Of a part of the pods, only these get a node or move: other pending pods stay pending, other
-        running pods stay where they are, and the rules that others alone break are not told.
-        With `rebalance` running pods may move, as few as possible: those that the selector
-        `movable` matches and `immovable` doesn't, and none of the pods and workloads that `spared`
-        names in the namespace. Pods that would not come back as they are stay, too; `allow_jobs`
-        and `allow_owners` (kinds, such as `StrimziPodSet`) widen that. `relax` breaks the least,
-        `preempt` lets lower priorities give way. Without `hops` no pod runs on a temporary node.
-        `progress` is told how far the search is.
-        """
-        from planner.api.plan import Plan
-        from planner.api.profiles import default_scheduler
-        from planner.api.selectors import label_selector
-        from planner.disruption.movability import MovePolicy
-        from planner.documents.plan import make_plan
-        from planner.solver.problem.options import SolveOptions
-
-        require_time(time_limit)
-        for name, number, least in (
-            ("max_moves", max_moves, 0),
-            ("max_unavailable", max_unavailable, 1),
-            ("workers", workers, 1),
-            ("seed", seed, 0),
-        ):
-            require_at_least(name, number, least)
-        if max_moves is not None and not rebalance:
-            raise UsageError(
-                "`max_moves` limits what `rebalance` may move",
-                help="without `rebalance` running pods stay; leave `max_moves` out",
-            )
-        one_of("prefer", prefer, PREFERENCES)
-        one_of("move_cost", move_cost, MOVE_COSTS)
-        chosen = self._selection("solve", targets, namespace, all_namespaces, selector)
-        staying = chosen.others
-        words = tuple(spared)
-        if words:
-            named = self._selection("solve", words, namespace, all_namespaces, None)
-            staying |= frozenset(named.pods)
-        options = SolveOptions(
-            rebalance=rebalance,
-            relax=relax,
-            preempt=preempt,
-            prefer=prefer,
-            max_moves=max_moves,
-            move_cost=move_cost,
-            policy=MovePolicy(
-                bare_pods=allow_bare_pods,
-                local_storage=allow_local_storage,
-                jobs=allow_jobs,
-                owners=frozenset(allow_owners),
-            ),
-            movable=label_selector("movable", movable),
-            immovable=label_selector("immovable", immovable),
-            spared=staying,
-            max_unavailable=max_unavailable,
-            surge=surge,
-            hops=hops,
-            time_limit=time_limit,
-            seed=seed,
-            workers=workers,
-        )
-        require_nodes(self.snapshot)
-        profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
-        snapshot, asked = self.snapshot, None
-        if not chosen.everything:
-            snapshot = snapshot.without(set(snapshot.pending.tolist()).difference(chosen.pods))
-            asked = frozenset(chosen.pods)
-        found = make_plan(snapshot, options, profile, progress, asked)
-        return Plan.of(found, replace(self, snapshot=snapshot)._origin("solve", chosen))
-
-    def evict(  # noqa: PLR0913 - options are keywords
-        self,
-        *targets: str,
-        namespace: str | None = None,
-        all_namespaces: bool = False,
-        selector: str | LabelSelector | None = None,
-        goals: Iterable[str] = ("spread",),
-        seeds: int | None = None,
-        max_evictions: int | None = None,
-        max_evictions_per_node: int | None = None,
-        max_evictions_per_namespace: int | None = None,
-        max_unavailable: int | None = None,
-        allow_bare_pods: bool = False,
-        allow_local_storage: bool = False,
-        allow_jobs: bool = False,
-        allow_owners: Iterable[str] = (),
-        priority_threshold: int | str | None = None,
-        policy: Policy = None,
-        like_descheduler: bool = False,
-        time_limit: float = 60.0,
-        scheduler: Configuration = None,
-        ignored_plugins: Sequence[str] = (),
-        progress: Callable[[Progress], None] | None = None,
-    ) -> EvictionPlan:
-        """The fewest evictions after which kube-scheduler itself repairs what is broken.
-
-        Of a part of the pods, only these are evicted, and the rules that others alone break are not
-        told; kube-scheduler places whatever is pending, as it would.
-        Goals are `spread`, `soft`, `utilization`, `consolidate`, and names of nodes to empty.
-        `priority_threshold`, a number or a PriorityClass, leaves the pods from there on alone.
-        `policy` is a DeschedulerPolicy or its file, to compare with; `like_descheduler` answers
-        with what the descheduler would do, round after round.
-        """
-        from planner.api.eviction_plan import EvictionPlan, goals_of, policy_of, priority_of
-        from planner.api.profiles import default_scheduler
-        from planner.descheduler.strategies.limits import Limits
-        from planner.disruption.movability import MovePolicy
-        from planner.documents.eviction_plan import make_eviction_plan
-        from planner.documents.like_descheduler import descheduler_plan
-        from planner.evictions.protection import Protection
-        from planner.evictions.suggest import find_evictions
-        from planner.evictions.suggestion import EvictOptions
-
-        require_time(time_limit)
-        for name, number, least in (
-            ("seeds", seeds, 1),
-            ("max_evictions", max_evictions, 0),
-            ("max_evictions_per_node", max_evictions_per_node, 0),
-            ("max_evictions_per_namespace", max_evictions_per_namespace, 0),
-            ("max_unavailable", max_unavailable, 1),
-        ):
-            require_at_least(name, number, least)
-        require_nodes(self.snapshot)
-        profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
-        named, nodes = goals_of(self.snapshot, goals)
-        chosen = self._selection("evict", targets, namespace, all_namespaces, selector)
-        movable = MovePolicy(
-            bare_pods=allow_bare_pods,
-            local_storage=allow_local_storage,
-            jobs=allow_jobs,
-            owners=frozenset(allow_owners),
-        )
-        options = EvictOptions(
-            goals=named,
-            nodes=nodes,
-            protection=Protection(
-                movable,
-                priority_of(self.snapshot, priority_threshold),
-                None if chosen.everything else frozenset(chosen.pods),
-            ),
-            limits=Limits(max_evictions, max_evictions_per_node, max_evictions_per_namespace),
-            seeds=seeds,
-            max_unavailable=max_unavailable,
-            time_limit=time_limit,
-        )
-        if like_descheduler and not chosen.everything:
-            raise UsageError(
-                "`like_descheduler` is about the whole cluster and goes without a part of the pods",
-                help="a DeschedulerPolicy says which namespaces and labels its strategies look at: "
-                "`policy=FILE`",
-            )
-        rules = policy_of(self.inventory, policy)
-        if like_descheduler:
-            ours = find_evictions(self.snapshot, options, profile, progress)
-            usual = "usual policy" if rules is None else "policy"
-            file = os.fspath(policy) if isinstance(policy, str | os.PathLike) else usual
-            document = descheduler_plan(self.snapshot, rules, file, ours)
-        else:
-            policies = () if rules is None else (rules,)
-            document = make_eviction_plan(
-                self.snapshot, options, profile, policies=policies, progress=progress
-            )
-        return EvictionPlan.of(document, self._origin("evict", chosen))
-
-    def drain(  # noqa: PLR0913 - options are keywords
-        self,
-        *nodes: str,
-        selector: str | LabelSelector | None = None,
-        zone: str | None = None,
-        all_nodes: bool = False,
-        pod_selector: str | LabelSelector | None = None,
-        force: bool = False,
-        delete_emptydir_data: bool = False,
-        allow_owners: Iterable[str] = (),
-        max_unavailable: int | None = None,
-        seeds: int | None = None,
-        time_limit: float = 60.0,
-        scheduler: Configuration = None,
-        ignored_plugins: Sequence[str] = (),
-        progress: Callable[[Progress], None] | None = None,
-    ) -> DrainPlan:
-        """Whether these nodes can be emptied, in which waves, and what stands in the way.
-
-        Nodes are given by name, by their labels (`selector`), by zone, or all of them. As with
-        `kubectl drain`, pods of DaemonSets and static pods stay; `pod_selector` chooses those that
-        have to leave, `force` evicts pods that no controller makes anew, and
-        `delete_emptydir_data` those with emptyDir volumes.
-        """
-        from planner.api.drain_plan import DrainPlan, nodes_of, selected_pods, words_of
-        from planner.api.profiles import default_scheduler
-        from planner.documents.drain_plan import drain_plan
-        from planner.drain.find import find_drain
-        from planner.drain.options import DrainOptions
-
-        require_time(time_limit)
-        require_at_least("seeds", seeds, 1)
-        require_at_least("max_unavailable", max_unavailable, 1)
-        require_nodes(self.snapshot)
-        options = DrainOptions(
-            nodes=nodes_of(self.snapshot, nodes, selector, zone, all_nodes),
-            force=force,
-            delete_emptydir_data=delete_emptydir_data,
-            pods=selected_pods(self.snapshot, pod_selector),
-            owners=frozenset(allow_owners),
-            max_unavailable=max_unavailable,
-            seeds=seeds,
-            time_limit=time_limit,
-        )
-        profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
-        found = find_drain(self.snapshot, options, profile, progress)
-        chosen = None if pod_selector is None else str(pod_selector)
-        words = words_of(nodes, None if selector is None else str(selector), zone, all_nodes)
-        given = Given(input_arguments(self.paths, self.example), words)
-        origin = Origin("planner drain", self.paths, self.snapshot, given=given)
-        return DrainPlan.of(drain_plan(found, chosen), origin)
+        return Diagnosis.of(places, self._origin("explain", chosen.arguments))
 
     def capacity(  # noqa: PLR0913 - options are keywords
         self,
@@ -548,7 +311,7 @@ class Cluster:
         found = capacity_document(
             cluster, lines, options, left_out=left_out, not_counted=others if not single else ()
         )
-        return Capacity.of(found, self._origin("capacity", chosen))
+        return Capacity.of(found, self._origin("capacity", chosen.arguments))
 
     def whatif(  # noqa: PLR0913 - options are keywords
         self,
@@ -598,7 +361,7 @@ class Cluster:
         require_nodes(self.snapshot)
         profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
         snapshot = self.snapshot
-        scaled = replicas_of(snapshot, scale, namespace or "default")
+        scaled = replicas_of(snapshot, scale, namespace or self.namespace)
         cordoned = node_indexes(nodes_of(snapshot, word, "cordon") for word in cordon)
         changes = (
             *applied(self, apply),
@@ -614,9 +377,7 @@ class Cluster:
             raise UsageError("what if nothing happens? Name a change or a failure", help=NOTHING)
         prepared = prepare(snapshot, changes, profile, preempt=preempt)
         options = Options(manners, seeds, shown_key(snapshot))
-        part = () if namespace is None else ("-n", namespace)
-        given = Given(input_arguments(self.paths, self.example), part)
-        origin = Origin("planner whatif", self.paths, snapshot, given=given)
+        origin = self._origin("whatif", () if namespace is None else ("-n", namespace))
         if each:
             losses = [loss for key in each for loss in every_loss(prepared.cluster(), key)]
             return WhatIf.of(each_document(prepared, losses, options, pairs=pairs), origin)
@@ -640,6 +401,34 @@ class Cluster:
             )
         write_cluster(os.fspath(path), self.objects, self.snapshot)
 
+    def dump(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        anonymous: bool = False,
+        names: str | None = None,
+    ) -> DumpReport:
+        """What planner reads of the objects, as a file that only its owner may read.
+
+        It needs a cluster that was loaded with `keep_objects=True`. An `anonymous` one is for
+        others: all names become numbers in their order, and the result is checked to behave like
+        the cluster and to tell none of them. `names` is a file for the way back: `translate`.
+        """
+        from planner.api.dump import write_dump
+
+        return write_dump(self, path, anonymous, names)
+
+    def ages(self) -> tuple[str, ...]:
+        """How old the dumps are that the cluster was read from, a sentence for each."""
+        if not self.inventory.origins:
+            return ()
+        from planner.report.text.ages import ages
+
+        return ages(self.inventory.origins, time.time())
+
+    def _on(self, snapshot: Snapshot) -> Cluster:
+        return replace(self, snapshot=snapshot)
+
     def _selection(
         self,
         command: str,
@@ -650,12 +439,29 @@ class Cluster:
     ) -> Selection:
         from planner.api.selection import selection_of
 
-        return selection_of(self.snapshot, command, targets, namespace, all_namespaces, selector)
+        return selection_of(
+            self.snapshot,
+            command,
+            targets,
+            namespace,
+            all_namespaces,
+            selector,
+            default=self.namespace,
+        )
 
-    def _origin(self, command: str, chosen: Selection) -> Origin:
+    def _require_budgets(self, command: str) -> None:
+        require_budgets(() if self.source is None else self.source.not_read, command)
+
+    def _origin(self, command: str, part: tuple[str, ...]) -> Origin:
+        """Where an answer comes from; `part` are the words that choose what it is about."""
         return Origin(
             f"planner {command}",
             self.paths,
             self.snapshot,
-            given=Given(input_arguments(self.paths, self.example), chosen.arguments),
+            given=Given(
+                input_arguments(self.paths, self.example, self.live),
+                part,
+                namespace=self.namespace,
+            ),
+            source=self.source,
         )

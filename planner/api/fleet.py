@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -13,6 +14,7 @@ from planner.api.arguments import input_arguments, require_time
 from planner.api.placements import find_placements, require_fleet
 from planner.errors import UsageError
 from planner.report.emit import Origin
+from planner.report.text.ages import ages
 from planner.report.text.commands import Given
 from planner.words import count_of
 from planner_models import fleet_decision
@@ -49,6 +51,10 @@ class Fleet:
     def notices(self) -> tuple[Notice, ...]:
         """What was odd in the input."""
         return tuple(self.inventory.notices)
+
+    def ages(self) -> tuple[str, ...]:
+        """How old the dumps are that the fleet was read from, a sentence for each."""
+        return ages(self.inventory.origins, time.time())
 
     def decide(
         self,

@@ -5,18 +5,22 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
 
+from planner.api.live import Live, cluster_name, most_seconds, read_live
 from planner.errors import UsageError
 
 if TYPE_CHECKING:
     from planner.api.cluster import Cluster
     from planner.api.fleet import Fleet
     from planner.sources.inventory import Inventory
+    from planner.sources.live.reader import ReadProgress
     from planner.sources.options import ReadOptions
     from planner.sources.read import Document, RawDocument
+    from planner_models.source import ClusterSource
 
 Source: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
 """A file, a directory, `-` for standard input, or an open file."""
@@ -29,6 +33,8 @@ def load(
     keep_objects: bool = False,
     skip_invalid: bool = False,
     max_input: int | str | None = None,
+    live: bool | Live = False,
+    progress: Callable[[ReadProgress], object] | None = None,
 ) -> Cluster:
     """The cluster in files, directories or open files, in the order given.
 
@@ -36,13 +42,84 @@ def load(
     names a cluster that ships with planner. `keep_objects` keeps the objects as they came, so that
     `Cluster.write` can write them again. `skip_invalid` goes on without objects that can't be used;
     a notice names them. `max_input` bounds the text of one file, in bytes or as `"2Gi"`.
+    `live` reads a running cluster, that of kubectl's current context or of `planner.Live(...)`, and
+    puts the files on top of it as `kubectl apply` would; `progress` is told how far that is.
     """
+    options = read_options(max_input, skip_invalid=skip_invalid)
+    if live:
+        chosen = Live() if live is True else live
+        return _load_live(chosen, source, example, options, progress, keep_objects=keep_objects)
     from planner.api.cluster import Cluster
     from planner.cluster import build_cluster
 
-    options = read_options(max_input, skip_invalid=skip_invalid)
     read = _read(source, example, options, keep_objects=keep_objects)
-    return Cluster(build_cluster(read.inventory), read.inventory, read.paths, read.objects, example)
+    known = _source_of(read.inventory)
+    snapshot = build_cluster(read.inventory)
+    return Cluster(snapshot, read.inventory, read.paths, read.objects, example, known)
+
+
+def _load_live(
+    live: Live,
+    source: Source | Iterable[Source],
+    example: str | None,
+    options: ReadOptions,
+    progress: Callable[[ReadProgress], object] | None,
+    *,
+    keep_objects: bool,
+) -> Cluster:
+    given = list(_sources(source))
+    if example is not None:
+        raise UsageError(f"`example={example}` is a cluster of its own, beside no running one")
+    seconds = most_seconds(live)
+    if seconds and not given and not keep_objects:
+        from planner.api.dump import kept
+
+        name, own = cluster_name(live)
+        fresh = replace(live, max_age=None)
+        found = kept(
+            name,
+            seconds,
+            lambda: _load_live(fresh, (), None, options, progress, keep_objects=True),
+        )
+        return replace(found, paths=(), live=fresh, namespace=own)
+
+    def documents() -> tuple[Document, ...]:
+        return tuple(documents_of(given, options))
+
+    read, namespace = read_live(live, documents, options, progress, keep_objects=keep_objects)
+    from planner.api.cluster import Cluster
+    from planner.cluster import build_cluster
+
+    return Cluster(
+        build_cluster(read.inventory),
+        read.inventory,
+        tuple(each for each in given if isinstance(each, str)),
+        read.objects,
+        source=read.source,
+        live=live,
+        namespace=namespace,
+        warnings=read.warnings,
+    )
+
+
+def _source_of(inventory: Inventory) -> ClusterSource | None:
+    """What files tell of their cluster; of a single dump, what is noted there."""
+    from planner.sources.cluster_id import cluster_id
+    from planner.sources.origin import SnapshotOrigin
+    from planner_models.source import ClusterSource
+
+    origins = inventory.origins
+    origin = origins[0] if len(origins) == 1 else SnapshotOrigin()
+    read_at = origin.read_at
+    found = ClusterSource(
+        cluster=cluster_id(inventory) or origin.cluster or None,
+        context=origin.context or None,
+        server=origin.server or None,
+        resource_version=origin.resource_version or None,
+        read_at=None if read_at is None else datetime.fromtimestamp(read_at, UTC),
+        not_read=tuple(filter(None, origin.not_read.split(","))),
+    )
+    return None if found == ClusterSource() else found
 
 
 def load_fleet(
@@ -150,12 +227,16 @@ def _sources(source: Source | Iterable[Source]) -> Iterator[str | IO[Any]]:
 
 
 def _documents(sources: Iterable[str | IO[Any]], options: ReadOptions) -> Iterator[Document]:
-    from planner.sources.input_text import read_text
-    from planner.sources.read import documents_in, read_paths
+    from planner.sources.input_text import STDIN, read_text
+    from planner.sources.read import documents_in
+    from planner.sources.read import documents_of as documents_in_path
+
+    def piped() -> bytes:
+        return read_text(STDIN, sys.stdin.buffer, options.max_input)
 
     for each in sources:
         if isinstance(each, str):
-            yield from read_paths([each], sys.stdin.buffer, options)
+            yield from documents_in_path([each], piped, options)
         else:
             name, data = _content(each)
             text = read_text(name, io.BytesIO(data), options.max_input)

@@ -1,7 +1,8 @@
 """Which pods a question is about: targets, a namespace and labels, alike for every command.
 
 Without anything, all pods of all namespaces. `namespace` is where targets are looked up and,
-without targets, whose pods are meant; targets without it are those of `default`, as for kubectl.
+without targets, whose pods are meant; targets without it are those of `default`, or of the
+namespace of the context where a running cluster was read, as for kubectl.
 `all_namespaces` looks targets up everywhere. `selector` leaves the pods that have these labels.
 """
 
@@ -37,6 +38,8 @@ class Selection:
     selector: LabelSelector | None
     labels: str | None
     """The selector as it was written, if it was."""
+    default: str = DEFAULT
+    """The namespace of targets without one."""
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -85,7 +88,7 @@ class Selection:
         return frozenset(range(len(self.cluster.pods))).difference(self.pods)
 
     def _of(self, target: Target) -> list[int]:
-        namespace = None if self.all_namespaces else self.namespace or DEFAULT
+        namespace = None if self.all_namespaces else self.namespace or self.default
         return named_pods(self.cluster, target, namespace, self.command)
 
     def _chosen(self, pods: Iterable[int]) -> tuple[int, ...]:
@@ -106,6 +109,8 @@ def selection_of(
     namespace: str | None,
     all_namespaces: bool,
     selector: str | LabelSelector | None,
+    *,
+    default: str = DEFAULT,
 ) -> Selection:
     """The part of the cluster that the arguments describe; names that nothing has are errors."""
     if namespace is not None and all_namespaces:
@@ -124,6 +129,7 @@ def selection_of(
         all_namespaces,
         label_selector("selector", selector),
         selector if isinstance(selector, str) else None,
+        default,
     )
     if found.selector is not None and not found.pods:
         where = "" if namespace is None else f" in namespace {namespace}"

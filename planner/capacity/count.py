@@ -95,7 +95,7 @@ def placed_at(
 
 def stops(cluster: Cluster, demand: Demand, profile: Profile) -> tuple[Stop, ...]:
     """Everything that refuses one more pod, and on how many nodes; nothing if it still fits."""
-    more = with_more(cluster, [Demand(demand.ref, demand.sample)], 1)
+    more = with_more(cluster, [demand], 1)
     subject = subject_of(more.cluster, profile, more.every[0])
     found: list[Stop] = []
     for rule in rules_of(subject):

@@ -11,6 +11,7 @@ import msgspec
 from planner.cluster import PENDING, Cluster
 from planner.cluster.new_pods import with_new_pods
 from planner.cluster.owners import Owners, WorkloadRef
+from planner.errors import PlannerError
 from planner.scenario import Scale, apply_changes
 from planner_models.pod import Pod
 from planner_models.workload import Deployment, ReplicaSet, ReplicationController, StatefulSet
@@ -101,4 +102,6 @@ def demand_of(cluster: Cluster, ref: WorkloadRef, ratio: int = 1) -> Demand:
         for group in cluster.group_of[cluster.node_of > PENDING - 1]
     )
     changed = apply_changes(cluster, [Scale(ref, max(there, running) + 1)])
+    if not changed.made:
+        raise PlannerError("its controller makes no more pods", object=ref.key)
     return Demand(ref, changed.cluster.pods[changed.made[-1]], ratio)

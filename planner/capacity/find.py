@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.capacity.count import Placed, Stop, most_placed, stops
+from planner.capacity.count import Placed, Stop, most_placed, placed_at, stops
 from planner.capacity.demand import Demand
 from planner.capacity.moves import Best, Bound, Point, best_choice, curve, room_bound
 from planner.capacity.survive import Failure, Surviving, surviving
@@ -113,17 +113,10 @@ def _stopped(
     if not now.stopped:
         return 0, ()
     for i, demand in enumerate(demands):
-        found = stops(now.cluster, demand, profile)
-        refused = _refuses_everywhere(now.cluster, demand, profile)
-        if refused:
-            return i, found
+        one = Demand(demand.ref, demand.sample)
+        if placed_at(now.cluster, [one], profile, 1).stopped:
+            return i, stops(now.cluster, one, profile)
     return 0, ()
-
-
-def _refuses_everywhere(cluster: Cluster, demand: Demand, profile: Profile) -> bool:
-    from planner.capacity.count import placed_at
-
-    return placed_at(cluster, [Demand(demand.ref, demand.sample)], profile, 1).stopped
 
 
 def _running(cluster: Cluster, demand: Demand) -> int:

@@ -11,6 +11,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from inspect import signature
 from typing import Annotated
 
 import typer
@@ -19,11 +20,14 @@ from planner import __version__
 from planner.cli.capacity import capacity
 from planner.cli.check import check
 from planner.cli.drain import drain
+from planner.cli.dump import dump
 from planner.cli.errors import report_bug, report_error, report_interrupt, report_usage
 from planner.cli.evict import evict
 from planner.cli.explain import explain
 from planner.cli.fleet import fleet
 from planner.cli.inspect import inspect
+from planner.cli.live_options import with_live_options
+from planner.cli.rbac import rbac
 from planner.cli.schema import schema
 from planner.cli.session import Session
 from planner.cli.simulate import simulate
@@ -49,8 +53,17 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "drain": drain,
     "whatif": whatif,
     "fleet": fleet,
+    "dump": dump,
+    "rbac": rbac,
     "schema": schema,
 }
+
+LIVE = frozenset(
+    name
+    for name, command in COMMANDS.items()
+    if name != "fleet" and "example" in signature(command).parameters
+)
+"""Those that read a cluster, and so can read a running one."""
 
 
 def _show_version(value: bool) -> None:
@@ -68,6 +81,9 @@ def planner(
 ) -> None:
     """Explains, simulates and plans where Kubernetes pods go.
 
+    Without -f a command reads the cluster of kubectl's current context. As a plugin
+    its options go after the command: kubectl planner explain pod/x --context prod.
+
     Exit codes: 0 done; 1 bad input or failure; 2 usage; 3 a negative answer;
     4 undecided within the limit; 130 interrupted.
     """
@@ -75,13 +91,13 @@ def planner(
         typer.echo(context.get_help())
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, program: str = "planner") -> int:
     """Run one command; returns the exit code and never raises."""
     _accept_any_character()
     gc.set_threshold(GARBAGE_THRESHOLD)
     os.environ.setdefault(*NO_PLUGINS)
     given = tuple(sys.argv[1:] if arguments is None else arguments)
-    session = Session(given)
+    session = Session(given, program=program)
     try:
         return _run(given, session)
     except PlannerError as error:
@@ -108,7 +124,8 @@ def application(names: Iterable[str]) -> typer.Typer:
     )
     app.callback()(planner)
     for name in names:
-        app.command(name)(COMMANDS[name])
+        command = COMMANDS[name]
+        app.command(name)(with_live_options(command) if name in LIVE else command)
     return app
 
 
@@ -116,7 +133,7 @@ def _run(given: Sequence[str], session: Session) -> int:
     """Typer returns what the command returned, or the code of a typer.Exit."""
     code = application(given[:1] if given and given[0] in COMMANDS else COMMANDS)(
         args=list(given),
-        prog_name="planner",
+        prog_name=session.program,
         standalone_mode=False,
         obj=session,
     )

@@ -88,6 +88,7 @@ def capacity(  # noqa: PLR0913, PLR0917 - the options of the command
     """Count how many more pods fit, and say what stops the next one.
 
     \b
+    planner capacity                                     # of the running cluster
     planner capacity -f cluster.json                     # a line per workload
     planner capacity -f cluster.json deploy/api          # one in full
     planner capacity -f cluster.json --pod train.yaml    # pods that don't exist yet

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 import planner
+from planner.cli.errors import warn
+from planner.cli.live_options import live_of
 from planner.cli.options import (
     Example,
     IgnoredPlugins,
@@ -20,7 +21,6 @@ from planner.cli.options import (
 )
 from planner.cli.output import show
 from planner.cli.session import session_of
-from planner.errors import UsageError
 from planner.exit_codes import DONE, NEGATIVE
 from planner.report.text.formats import Output
 
@@ -87,16 +87,13 @@ def check(  # noqa: PLR0913, PLR0917 - the options of the command
     """Find what is wrong with manifests by trying them on a cluster.
 
     \b
+    planner check -f deploy/ --live
     planner check -f deploy/ --against cluster.json
     helm template . | planner check -f - --against cluster.json -o sarif
     planner check --example zone-outage-before
     """
-    if not filenames and not against and example is None:
-        if sys.stdin.isatty():
-            raise UsageError(
-                "nothing to check: no -f, and stdin is a terminal",
-                help=f"{context.command_path} -f deploy/ --against cluster.json",
-            )
+    live = live_of(context, files=bool(filenames or against) or example is not None)
+    if not (filenames or against or live) and example is None:
         filenames = ["-"]
     found = planner.check(
         filenames or (),
@@ -111,6 +108,9 @@ def check(  # noqa: PLR0913, PLR0917 - the options of the command
         scheduler=scheduler,
         ignored_plugins=ignored_plugins or (),
         max_input=session_of(context).max_input,
+        live=live or False,
     )
+    for text in found.warnings:
+        warn(text)
     show(context, found, output, report)
     return NEGATIVE if found.fails(fail_on) else DONE

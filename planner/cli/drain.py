@@ -100,6 +100,7 @@ def drain(  # noqa: PLR0913, PLR0917 - the options of the command
     was found and nothing is proven.
 
     \\b
+    planner drain node-7
     planner drain -f cluster.json node-7
     planner drain -f cluster.json -l pool=blue -o script
     planner drain --example zone-outage-before --zone eu-1a

@@ -28,14 +28,21 @@ _MARK = re.compile(r"^(error:|warning:|help:)", re.MULTILINE)
 
 FLAGS = {
     "all_namespaces": "-A",
+    "anonymous": "--anonymous",
     "costs": "--cost",
     "goals": "--for",
     "like_descheduler": "--like-descheduler",
     "ignored_plugins": "--ignore-plugin",
     "immovable": "--immovable",
+    "in_cluster": "--in-cluster",
+    "against": "--against",
+    "example": "--example",
+    "request_timeout": "--request-timeout",
+    "max_age": "--max-age",
     "max_input": "--max-input",
     "max_moves": "--max-moves",
     "movable": "--movable",
+    "names": "--names",
     "namespace": "-n",
     "now": "--now",
     "pod_selector": "--pod-selector",
@@ -76,6 +83,11 @@ def report_usage(error: typer.TyperException) -> int:
     command = context.command_path if context else "planner"
     _tell(UsageError(message[:1].lower() + message[1:], help=f"{command} --help").render())
     return error.exit_code
+
+
+def warn(text: str) -> None:
+    """Something to know about the answer; lines after the first say more."""
+    _tell(f"warning: {text}")
 
 
 def warn_of_skipped(notices: Iterable[Notice]) -> None:

@@ -115,6 +115,7 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
     pending pods and nothing is proven.
 
     \b
+    planner evict -n shop
     planner evict -f cluster.json
     planner evict -f cluster.json --for node-7 --for spread -o script
     planner evict --example zone-outage --like-descheduler

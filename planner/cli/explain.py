@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.input import read_cluster
+from planner.cli.input import own_namespace, read_cluster
 from planner.cli.options import (
     AllNamespaces,
     AllowJobs,
@@ -111,6 +111,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
     Exit code 3 if a pod is stuck or impossible, 4 if that is undecided.
 
     \b
+    planner explain pod/web-1
     planner explain --example docs-conflicting-constraints pod/mypod
     planner explain -f cluster.json deploy/web -o wide
     planner explain -f cluster.json --all-pending
@@ -125,6 +126,8 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
     if all_pending and targets:
         raise UsageError("--all-pending goes without names")
     cluster = read_cluster(context, filenames, example)
+    if not targets:
+        namespace = own_namespace(cluster, namespace, all_namespaces)
     ask: Callable[..., Diagnosis] = (
         partial(cluster.explain, *targets)
         if targets

@@ -51,6 +51,7 @@ def inspect(  # noqa: PLR0913, PLR0917 - the options of the command
     """Show what was loaded: nodes, workloads, utilisation, spread.
 
     \b
+    planner inspect
     kinds=nodes,pods,deploy,rs,sts,ds,jobs,cronjobs,rc,svc,pdb,pv,pvc,sc,pc,ns
     kinds=$kinds,limits,quota,hpa,csinodes,csidrivers,csistoragecapacities,volumeattachments
     kubectl get $kinds -A -o json > cluster.json

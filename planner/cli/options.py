@@ -6,8 +6,9 @@ Only names are known here; what they stand for is imported when a command needs 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from inspect import Parameter
 from pathlib import PurePath
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, get_args, get_origin
 
 import typer
 
@@ -25,6 +26,16 @@ MOST_SEEDS = 10_000
 def named(name: str, help_text: str, metavar: str | None = None, **more: Any) -> Any:
     """An option with a value, which has no default that anybody would want to see."""
     return typer.Option(name, metavar=metavar, help=help_text, show_default=False, **more)
+
+
+def option_names(parameter: Parameter) -> tuple[str, ...]:
+    """What an option is called on the command line; none if the parameter is an argument."""
+    if get_origin(parameter.annotation) is not Annotated:
+        return ()
+    told = get_args(parameter.annotation)[1]
+    # The first name is where typer has a default, until it reads the annotation.
+    first = (told.default,) if str(told.default).startswith("-") else ()
+    return (*first, *(getattr(told, "param_decls", None) or ()))
 
 
 def limit(name: str, help_text: str, least: int = 0, most: int | None = None) -> Any:
@@ -182,7 +193,8 @@ Namespace: TypeAlias = Annotated[
         "--namespace",
         "-n",
         metavar="NAME",
-        help="Where the targets are (default); without targets, only pods of this namespace.",
+        help="Where the targets are, by default in namespace default, or that of the context of a "
+        "running cluster; without targets, only pods of this namespace.",
         show_default=False,
     ),
 ]

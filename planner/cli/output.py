@@ -22,13 +22,15 @@ def show(context: typer.Context, answer: Answer, output: str, report: str | None
     """The page first: what is piped away may end the run."""
     write_page(context, answer, report)
     with quiet_when_nobody_reads():
-        answer.write(sys.stdout, output)
+        answer.called(session_of(context).program).write(sys.stdout, output)
 
 
 def write_page(context: typer.Context, answer: Answer, report: str | None) -> None:
     """The page that `--report` asks for, with the command line that made it."""
     if report is not None:
-        answer.write_html(report, shlex.join(("planner", *session_of(context).arguments)))
+        session = session_of(context)
+        command = f"{session.program} {shlex.join(session.arguments)}"
+        answer.called(session.program).write_html(report, command.strip())
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 import typer
 
@@ -17,7 +18,16 @@ class Session:
     verbose: bool = False
     skip_invalid: bool = False
     max_input: str | None = None
+    program: str = "planner"
+    """How planner was called; suggested commands begin with it."""
+    live: dict[str, Any] = field(default_factory=dict)
+    """The options that choose a running cluster."""
     started: float = field(default_factory=time.perf_counter)
+
+    @property
+    def plugin(self) -> bool:
+        """Whether kubectl called it."""
+        return self.program != "planner"
 
     def tell(self, text: str) -> None:
         """One line about the progress on stderr, if `-v` asks for it."""

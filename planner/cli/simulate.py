@@ -107,6 +107,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of the command
     Exit code 3 if a pod stays unschedulable.
 
     \b
+    planner simulate --live -f web.yaml
     planner simulate -f cluster.json
     planner simulate -f cluster.json -f scaled.yaml -o wide
     planner simulate --example docs-conflicting-constraints pod/mypod

@@ -144,13 +144,13 @@ def whatif(  # noqa: PLR0913, PLR0917 - the options of the command
     annotations that make a scale-down leave spread intact.
 
     \b
+    planner whatif --lose zone/eu-1c
     planner whatif -f cluster.json --lose zone/eu-1c
     planner whatif -f cluster.json --apply deploy/ --lose node-1 --lose node-2
     planner whatif -f cluster.json --each zone --each node
     planner whatif -f cluster.json --scale deploy/web=30 --preempt
     """
-    piped = "-" in (filenames or ()) or not (filenames or example)
-    keep = out is not None or (bool(apply) and piped)
+    keep = out is not None or bool(apply)
     cluster = read_cluster(context, filenames, example, keep_objects=keep)
     found = cluster.whatif(
         lose=lose or (),

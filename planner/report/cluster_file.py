@@ -9,7 +9,6 @@ controllers would have made for them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 import msgspec
 
@@ -17,12 +16,10 @@ from planner.cluster import GONE, PENDING, Cluster
 from planner.cluster.owners import WorkloadRef
 from planner.report.cluster_objects import change_nodes, change_replicas
 from planner.report.text.files import write_file
-from planner.sources.names import GeneratedNames
+from planner.sources.raw_objects import Json, ObjectKey, key_of, raw_objects
 from planner.sources.read import RawDocument
 from planner_models.pod import Pod
 from planner_models.workload import HASH_LABEL
-
-Json = dict[str, Any]
 
 API_VERSIONS = {"Job": "batch/v1", "ReplicationController": "v1"}
 """Of controllers; all others are in apps/v1."""
@@ -36,11 +33,11 @@ def write_cluster(path: str, documents: Iterable[RawDocument], cluster: Cluster)
 
 def cluster_text(documents: Iterable[RawDocument], cluster: Cluster) -> bytes:
     """The List as JSON."""
-    objects: dict[tuple[str, str, str], Json] = {}
-    names = GeneratedNames()
-    for document in documents:
-        for each in map(names.named, _objects(msgspec.json.decode(document.data))):
-            objects[_key(each)] = each
+    objects: dict[ObjectKey, Json] = {
+        key_of(each): each
+        for each in raw_objects(documents)
+        if isinstance(each.get("metadata"), dict)
+    }
     change_nodes(objects, cluster)
     change_replicas(objects, cluster)
     for index, pod in enumerate(cluster.pods):
@@ -59,28 +56,6 @@ def cluster_text(documents: Iterable[RawDocument], cluster: Cluster) -> bytes:
             objects.pop(key, None)
     items = list(objects.values())
     return msgspec.json.encode({"apiVersion": "v1", "kind": "List", "metadata": {}, "items": items})
-
-
-def _objects(value: Any, api_version: str = "", kind: str = "") -> Iterator[Json]:
-    """The API objects of a document, lists opened; configuration files are none."""
-    if isinstance(value, list):
-        for item in value:
-            yield from _objects(item)
-        return
-    if not isinstance(value, dict):
-        return
-    if isinstance(value.get("items"), list):
-        item_kind = str(value.get("kind") or "").removesuffix("List")
-        for item in value["items"]:
-            yield from _objects(item, str(value.get("apiVersion") or ""), item_kind)
-    elif isinstance(value.get("metadata"), dict):
-        said = {"apiVersion": api_version, "kind": kind}
-        yield {**{k: v for k, v in said.items() if v}, **value}
-
-
-def _key(raw: Json) -> tuple[str, str, str]:
-    metadata = raw["metadata"]
-    return str(raw.get("kind")), metadata.get("namespace") or "default", str(metadata.get("name"))
 
 
 def _placed(raw: Json, node: str) -> Json:
@@ -108,7 +83,7 @@ def _waiting(raw: Json) -> Json:
     return {**raw, "spec": {k: v for k, v in spec.items() if k != "nodeName"}}
 
 
-def _made(pod: Pod, objects: dict[tuple[str, str, str], Json], cluster: Cluster) -> Json | None:
+def _made(pod: Pod, objects: dict[ObjectKey, Json], cluster: Cluster) -> Json | None:
     """A pod from the text of its template, with its ReplicaSet if that had to be made, too."""
     owner = pod.owner
     if owner is None:
@@ -164,9 +139,7 @@ def _volumes(raw: Iterable[Json], pod: Pod) -> Iterator[Json]:
             yield {"name": name, "persistentVolumeClaim": {"claimName": claim}}
 
 
-def _replica_set(
-    pod: Pod, objects: Mapping[tuple[str, str, str], Json], cluster: Cluster
-) -> Json | None:
+def _replica_set(pod: Pod, objects: Mapping[ObjectKey, Json], cluster: Cluster) -> Json | None:
     """The ReplicaSet that a Deployment's controller would make."""
     owner = pod.owner
     if owner is None:

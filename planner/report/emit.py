@@ -16,6 +16,7 @@ from planner_models.base import Document
 
 if TYPE_CHECKING:
     from planner.cluster import Cluster
+    from planner_models.source import ClusterSource
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 """The file that GitHub shows on the page of a run, by the name of its environment variable."""
@@ -42,7 +43,8 @@ class Origin:
     """What a document was made from: some formats show more than the document holds.
 
     `paths` are the files that the user named, in which fields have lines. `given` is what further
-    commands need to ask about the same. `members` are the labels of a fleet's clusters.
+    commands need to ask about the same. `members` are the labels of a fleet's clusters. `source` is
+    which cluster it is.
     """
 
     command: str = "planner"
@@ -50,6 +52,7 @@ class Origin:
     cluster: Cluster | None = None
     members: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     given: Given = NOTHING
+    source: ClusterSource | None = None
 
 
 def to_json(document: Document) -> str:

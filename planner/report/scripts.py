@@ -39,7 +39,7 @@ def eviction_script(document: EvictionPlan) -> str:
         f"{sure} ({document.checked_seeds} seeds)",
         f"input: {document.nodes} nodes, {document.pods} pods",
     ]
-    return shell_script(comments, waves, promises)
+    return shell_script(comments, waves, promises, _context(document))
 
 
 def plan_script(document: Plan) -> str:
@@ -51,7 +51,12 @@ def plan_script(document: Plan) -> str:
         f"input: {document.statistics.nodes} nodes, {document.statistics.pods} pods",
         "kube-scheduler chooses the nodes; planner evict looks whether it chooses well",
     ]
-    return shell_script(comments, waves, tuple(_promises(document.workloads)))
+    promises = tuple(_promises(document.workloads))
+    return shell_script(comments, waves, promises, _context(document))
+
+
+def _context(document: EvictionPlan | Plan | DrainPlan) -> str | None:
+    return None if document.source is None else document.source.context
 
 
 def eviction_objects(document: EvictionPlan) -> str:
@@ -87,7 +92,7 @@ def drain_script(document: DrainPlan) -> str:
     ]
     sure = "converges" if document.converges else "does not always converge"
     comments = [f"{told} {sure} ({document.checked_seeds} seeds)", size]
-    return shell_script(comments, waves)
+    return shell_script(comments, waves, context=_context(document))
 
 
 def _eviction_waves(document: EvictionPlan) -> Iterator[ScriptWave]:

@@ -46,6 +46,12 @@ for argument in "$@"; do
 done
 """
 
+_CONTEXT = """\
+kubectl() {{  # the cluster that was read, whatever the current context is by now
+  command kubectl --context {context} "$@"
+}}
+"""
+
 _FUNCTIONS = """\
 say() {  # echo might take a name for a command
   printf '%s\\n' "$*"
@@ -216,16 +222,21 @@ class Promise:
 
 
 def shell_script(
-    comments: Iterable[str], waves: Sequence[ScriptWave], promises: Sequence[Promise] = ()
+    comments: Iterable[str],
+    waves: Sequence[ScriptWave],
+    promises: Sequence[Promise] = (),
+    context: str | None = None,
 ) -> str:
-    """The waves as POSIX shell."""
+    """The waves as POSIX shell, for the cluster of a context if it was read from one."""
     nodes = sorted({node for wave in waves for node in wave.cordon})
     numbers = {node: number for number, node in enumerate(nodes)}
     body = [*_cordon_functions(numbers), *_waves(waves, numbers), *_counting(promises)]
     plan = sha256("\n".join(body).encode("utf-8", "surrogatepass")).hexdigest()[:12]
     told = "\n".join(f"# {printable(text)}" for text in comments)
     end = '[ "$run" = yes ] || echo "nothing was changed; --run acts"'
-    return "\n".join([_HEAD.format(comments=told, plan=plan), _FUNCTIONS, *body, end]) + "\n"
+    there = [] if context is None else [_CONTEXT.format(context=quoted(context))]
+    head = _HEAD.format(comments=told, plan=plan)
+    return "\n".join([head, *there, _FUNCTIONS, *body, end]) + "\n"
 
 
 def refusal(comments: Sequence[str]) -> str:

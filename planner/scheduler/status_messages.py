@@ -20,25 +20,20 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
 from planner.cluster import PENDING, Cluster
+from planner.rules import cards_of_plugin
 from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.plugins import (
-    inter_pod_affinity,
-    node_affinity,
-    node_declared_features,
-    node_name,
-    node_ports,
     node_resources_fit,
-    node_unschedulable,
     pod_topology_spread,
     taint_toleration,
 )
-from planner.scheduler.profile import Profile
+from planner.scheduler.profile import Profile, default_profile
 from planner.words import named_or_counted
 from planner_models.notice import Notice
 from planner_models.pod import Pod
@@ -53,31 +48,26 @@ _TAINT = re.compile(r"node\(s\) had untolerated taint \{.*\}", re.DOTALL)
 """Older versions name the taint."""
 _INSUFFICIENT = node_resources_fit.INSUFFICIENT.format("")
 
-_OF_NODES = frozenset(
-    (
-        node_unschedulable.REASON,
-        node_name.REASON,
-        taint_toleration.REASON,
-        node_affinity.REASON_POD,
-        node_affinity.REASON_ENFORCED,
-        pod_topology_spread.REASON_LABEL,
-        node_declared_features.REASON,
-    )
-)
-"""Reasons by which a node that changes refuses more pods, without another try of any."""
-_OF_PODS = frozenset(
-    (
-        node_ports.REASON,
-        node_resources_fit.TOO_MANY_PODS,
-        pod_topology_spread.REASON_SKEW,
-        inter_pod_affinity.REASON_AFFINITY,
-        inter_pod_affinity.REASON_ANTI_AFFINITY,
-        inter_pod_affinity.REASON_EXISTING,
-    )
-)
-_WORDS = _OF_NODES | _OF_PODS
 _INCOMPLETE = re.compile(r"unknown(?!PriorityClass|Kind)")
 """Codes of notices about what the input lacks."""
+
+
+@cache
+def _words() -> frozenset[str]:
+    """Every reason that can be compared."""
+    return frozenset(reason for plugin in default_profile().filters for reason in plugin.reasons)
+
+
+@cache
+def _of_nodes() -> frozenset[str]:
+    """Reasons by which a node that changes refuses more pods, without another try of any."""
+    static = (
+        plugin
+        for plugin in default_profile().filters
+        if not any(card.counts_pods for card in cards_of_plugin(plugin.name))
+    )
+    own = frozenset(reason for plugin in static for reason in plugin.reasons)
+    return own | {pod_topology_spread.REASON_LABEL}
 
 
 def contradictions(
@@ -193,7 +183,7 @@ def _counts(message: str) -> Counter[str] | None:
     for part in head[2].removesuffix(".").split(", ") if head is not None else ("",):
         counted = _COUNTED.fullmatch(part)
         reason = "" if counted is None else _TAINT.sub(taint_toleration.REASON, counted[2])
-        if counted is None or not (reason in _WORDS or reason.startswith(_INSUFFICIENT)):
+        if counted is None or not (reason in _words() or reason.startswith(_INSUFFICIENT)):
             return None
         counts[reason] += int(counted[1])
     return counts
@@ -203,4 +193,4 @@ def _differ(theirs: Counter[str] | None, ours: Counter[str] | None) -> bool:
     """Whether both count the same nodes by their own state, and then count pods otherwise."""
     if theirs is None or ours is None:
         return False
-    return theirs != ours and all(theirs[reason] == ours[reason] for reason in _OF_NODES)
+    return theirs != ours and all(theirs[reason] == ours[reason] for reason in _of_nodes())

@@ -19,7 +19,9 @@ from planner.sources.kinds import CLUSTER_SCOPED, UNNAMED, model_of, right_versi
 from planner.sources.manifests import POD, TEMPLATE, check_manifest
 from planner.sources.names import GeneratedNames
 from planner.sources.objects import ObjectDecoder
-from planner.sources.pod_row import RowReader
+from planner.sources.origin import PREFIX, SnapshotOrigin, origin_of
+from planner.sources.pod_row import PodPage, RowReader
+from planner.sources.pod_text import NOTHING
 from planner.sources.pods import PodDecoder, WholePod
 from planner.sources.read import RawDocument, Refused
 from planner.sources.validation import from_decoder, from_pydantic, short
@@ -36,6 +38,11 @@ class _Head(msgspec.Struct, rename="camel", gc=False):
     kind: str | None = None
     api_version: str | None = None
     items: list[msgspec.Raw] | None = None
+    metadata: msgspec.Raw = NOTHING
+
+
+class _ListMeta(msgspec.Struct, gc=False):
+    annotations: dict[str, str] | None = None
 
 
 class _NamedMeta(msgspec.Struct, rename="camel", gc=False):
@@ -58,18 +65,33 @@ class Decoded(msgspec.Struct):
     files: dict[int, str] = {}
     """The files of pods that were never stored, by the id of the pod."""
     unknown: Counter[str] = msgspec.field(default_factory=Counter)
+    origins: list[SnapshotOrigin] = []
+    """Of dumps that say where they come from."""
+    complete: set[int] = set()
+    """Objects of dumps that hold all there is, by identity."""
     """Kinds that planner does not know."""
     named: list[str] = []
     """Objects that have a name of planner's making."""
     refused: list[SourceError] = []
     """What was left out because the user asked to go on without it."""
+    live: dict[type[BaseModel], int] = {}
+    """How many of each kind, from the first on, are those of a running cluster."""
 
 
 def decode_documents(
-    documents: Iterable[RawDocument | Refused | Piece | PodRows], *, skip_invalid: bool = False
+    documents: Iterable[RawDocument | Refused | Piece | PodRows],
+    *,
+    skip_invalid: bool = False,
+    live: Iterable[RawDocument | PodPage] = (),
 ) -> Decoded:
-    """Every object of every document, lists opened."""
+    """Every object of every document, lists opened; first those of a running cluster."""
     decoder = _Decoder(skip_invalid)
+    for page in live:
+        if isinstance(page, PodPage):
+            decoder.add_page(page)
+        else:
+            decoder.add(page)
+    decoder.found.live = {model: len(found) for model, found in decoder.found.others.items()}
     for document in documents:
         if isinstance(document, Refused):
             decoder.found.refused.append(document.error)
@@ -90,9 +112,14 @@ class _Decoder:
         self._head = msgspec.json.Decoder(_Head)
         self._rows = RowReader()
         self._raw_list = msgspec.json.Decoder(list[msgspec.Raw])
+        self._file: str | None = None
+        self._before: dict[type[BaseModel], int] = {}
 
     def add(self, document: RawDocument | Piece) -> None:
         """A document, if it can be used."""
+        if document.file != self._file:
+            self._file = document.file
+            self._before = {model: len(found) for model, found in self.found.others.items()}
         with self._usable():
             try:
                 self._add_document(document)
@@ -125,6 +152,25 @@ class _Decoder:
         kind = (head.kind or "").removesuffix("List") or None
         for item in head.items:
             self._add_item(item, document.file, head.api_version, kind)
+        self._add_origin(head.metadata)
+
+    def _add_origin(self, metadata: msgspec.Raw) -> None:
+        """Lists of others may say anything there."""
+        if metadata is NOTHING or PREFIX.encode() not in bytes(metadata):
+            return
+        try:
+            annotations = msgspec.json.decode(metadata, type=_ListMeta).annotations
+        except msgspec.ValidationError:
+            return
+        if annotations and (origin := origin_of(annotations)) is not None:
+            self.found.origins.append(origin)
+            if origin.complete:
+                self.found.complete.update(map(id, self._since_file()))
+
+    def _since_file(self) -> Iterator[BaseModel]:
+        """The objects of the file that is being read, which may come in pieces."""
+        for model, found in self.found.others.items():
+            yield from found[self._before.get(model, 0) :]
 
     def add_rows(self, pods: PodRows) -> None:
         """Pods of a dump; if one is refused, their texts will tell what is wrong with it."""
@@ -132,6 +178,13 @@ class _Decoder:
             self.found.pods.extend([self._pods.pod(row) for row in pods.rows])
         except ValueError as error:
             raise UnevenDumpError(pods.file) from error
+
+    def add_page(self, page: PodPage) -> None:
+        """Pods of an API server; if one is refused, it is looked for one by one."""
+        try:
+            self.found.pods.extend([self._pods.pod(row) for row in self._rows.page(page)])
+        except ValueError:
+            self.add(RawDocument(page.file, page.data, 1))
 
     def _add_array(self, document: RawDocument | Piece) -> None:
         """Pods alone are read in one go; whatever hinders that is found one by one."""

@@ -1,7 +1,7 @@
 """What the API server does to a pod when it is created.
 
 Pods from a cluster (they have a uid) went through this already. Manifests and templates have not,
-so the same defaults are applied here: requests from limits, pod-level requests, host ports under
+so the same defaults are applied here: requests from limits, pod-level requests, ports under
 hostNetwork, matchLabelKeys merged into selectors, priority from its class.
 """
 
@@ -161,14 +161,10 @@ def _global_default(classes: Iterable[PriorityClass]) -> PriorityClass | None:
 
 def _default_container(container: Container, host_network: bool) -> Container:
     resources = container.resources
-    ports = container.ports
     if resources.limits:
         resources = resources.replace(requests={**resources.limits, **resources.requests})
-    if host_network:
-        ports = tuple(
-            p if p.host_port else p.replace(host_port=p.container_port) for p in container.ports
-        )
-    return container.replace(resources=resources, ports=ports)
+    made = container.replace(resources=resources)
+    return made.on_host_network() if host_network else made
 
 
 def _pod_level(spec: PodSpec) -> ResourceRequirements:

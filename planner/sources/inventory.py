@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from planner.sources.errors import SourceError
+    from planner.sources.origin import SnapshotOrigin
     from planner_models.descheduler_policy import DeschedulerPolicy
     from planner_models.fleet import ClusterResourcePlacement, ResourcePlacement
     from planner_models.fleet_binding import (
@@ -84,6 +85,8 @@ class Inventory:
     cluster_policy_snapshots: tuple[ClusterSchedulingPolicySnapshot, ...] = ()
     policy_snapshots: tuple[SchedulingPolicySnapshot, ...] = ()
     notices: tuple[Notice, ...] = ()
+    origins: tuple[SnapshotOrigin, ...] = ()
+    """Of the dumps among the input that say where they come from."""
     refused: tuple[SourceError, ...] = ()
     """Objects that could not be used, where the user asked to go on without them."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Set
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import cache
@@ -23,7 +23,8 @@ from planner.sources.input_text import STDIN, read_text
 from planner.sources.inventory import Inventory, counted, name_some
 from planner.sources.kinds import CLUSTER_SCOPED, FLEET
 from planner.sources.options import DEFAULTS, SKIPPED, ReadOptions
-from planner.sources.read import Document, documents_of
+from planner.sources.pod_row import PodPage
+from planner.sources.read import Document, RawDocument, documents_of
 from planner.sources.synthesise import Workloads, missing_pods
 from planner_models.limit_range import LimitRange
 from planner_models.meta import KubeObject
@@ -41,6 +42,7 @@ from planner_models.volume import (
     VolumeAttachment,
 )
 from planner_models.workload import (
+    Controller,
     CronJob,
     DaemonSet,
     Deployment,
@@ -89,11 +91,17 @@ def _in_pieces(
 
 
 def load_documents(
-    documents: Iterable[Document | Piece | PodRows], options: ReadOptions = DEFAULTS
+    documents: Iterable[Document | Piece | PodRows],
+    options: ReadOptions = DEFAULTS,
+    live: Iterable[RawDocument | PodPage] = (),
 ) -> Inventory:
-    """Everything in these documents, as the cluster would hold it after applying them in order."""
+    """Everything in these documents, as the cluster would hold it after applying them in order.
+
+    `live` are the pages of a running cluster, below them. Its controllers have made their pods, or
+    something keeps them from it: only those of documents get missing replicas.
+    """
     with no_garbage_collection():
-        decoded = decode_documents(documents, skip_invalid=options.skip_invalid)
+        decoded = decode_documents(documents, skip_invalid=options.skip_invalid, live=live)
         inventory = _Loading(decoded, options).inventory()
         if len(inventory.pods) >= FREEZE_FROM:
             gc.freeze()
@@ -137,7 +145,7 @@ class _Loading:
         )
         claims = self._kind(PersistentVolumeClaim)
         storage_classes = self._kind(StorageClass)
-        made = missing_pods(workloads, pods, nodes, claims)
+        made = missing_pods(workloads, pods, nodes, claims, self._live())
         replicas = tuple(admission.replicas(made.pods))
         pods.extend(replicas)
         self._note_synthesised(replicas)
@@ -169,7 +177,12 @@ class _Loading:
             volume_attachments=self._kind(VolumeAttachment),
         )
         found = self._with_fleet(self._with_configurations(self._with_limits(found)))
-        return replace(found, notices=tuple(self._notices), refused=tuple(self._decoded.refused))
+        return replace(
+            found,
+            notices=tuple(self._notices),
+            refused=tuple(self._decoded.refused),
+            origins=tuple(self._decoded.origins),
+        )
 
     def _with_limits(self, found: Inventory) -> Inventory:
         """Who else decides how many pods there may be."""
@@ -234,6 +247,15 @@ class _Loading:
     def _unnamed(self, kind: type[M]) -> tuple[M, ...]:
         found = self._decoded.others.get(kind, ())
         return tuple(each for each in found if isinstance(each, kind))
+
+    def _live(self) -> Set[int]:
+        """The controllers of a running cluster, or of a dump of one, by identity."""
+        return self._decoded.complete | {
+            id(each)
+            for kind, count in self._decoded.live.items()
+            if issubclass(kind, Controller)
+            for each in self._decoded.others[kind][:count]
+        }
 
     def _distinct_pods(self) -> Sequence[Pod]:
         found: dict[tuple[str, str], Pod] = {}

@@ -83,11 +83,23 @@ class _PodItem(PodText, tag_field="kind", tag="Pod", rename="camel", gc=False):
     api_version: Literal["v1"] = "v1"
 
 
+class PodPage(msgspec.Struct, frozen=True):
+    """A PodList of an API server, whose items don't name their kind; `file` is its cluster."""
+
+    file: str
+    data: bytes
+
+
+class _PodList(msgspec.Struct, tag_field="kind", tag="PodList"):
+    items: list[PodText] | None
+
+
 class RowReader:
     """Reads arrays of pods."""
 
     def __init__(self) -> None:
         self._decoder = msgspec.json.Decoder(list[_PodItem])
+        self._list_decoder = msgspec.json.Decoder(_PodList)
 
     def rows(self, data: bytes | memoryview) -> list[PodRow]:
         """The rows of a JSON array of stored pods alone; none if there is anything else in it."""
@@ -96,6 +108,10 @@ class RowReader:
         except (ValueError, RecursionError):
             return []
         return rows if all(row.stored for row in rows) else []
+
+    def page(self, page: PodPage) -> list[PodRow]:
+        """The rows of a page; what is odd in it raises ValueError."""
+        return [row_of(text) for text in self._list_decoder.decode(page.data).items or ()]
 
 
 def row_of(text: PodText) -> PodRow:

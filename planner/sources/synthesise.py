@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -36,7 +36,11 @@ from planner_models.workload import (
 MOST_PODS = 500_000
 """More than three times what a cluster can hold; beyond it the number is a slip of the pen."""
 
-_REVISION = "deployment.kubernetes.io/revision"
+MADE_PODS = "planner/made-pods"
+MADE_REPLICA_SET = "planner/made-replica-set"
+"""Annotations of a controller in an anonymous dump: the names of its missing pods, and the
+hash of its missing ReplicaSet. Names made from the new ones would come in another order."""
+REVISION = "deployment.kubernetes.io/revision"
 _NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 Replicated = ReplicaSet | ReplicationController | Job
@@ -71,9 +75,13 @@ def missing_pods(
     pods: Sequence[Pod],
     nodes: Sequence[Node],
     claims: Iterable[PersistentVolumeClaim],
+    complete: Set[int] = frozenset(),
 ) -> Synthesised:
-    """The pods that controllers would add now; finished and terminating ones don't count."""
-    return _Synthesis(workloads, pods, nodes, claims).run()
+    """The pods that controllers would add now; finished and terminating ones don't count.
+
+    `complete` are the controllers, by identity, that have made all pods that they can make.
+    """
+    return _Synthesis(workloads, pods, nodes, claims, complete).run()
 
 
 class _Synthesis:
@@ -85,8 +93,10 @@ class _Synthesis:
         pods: Sequence[Pod],
         nodes: Sequence[Node],
         claims: Iterable[PersistentVolumeClaim],
+        complete: Set[int],
     ) -> None:
         self._workloads = workloads
+        self._complete = complete
         self._nodes = nodes
         self._claims = {claim.key for claim in claims}
         self._taken = {(pod.namespace, pod.name) for pod in pods if not pod.finished}
@@ -124,21 +134,28 @@ class _Synthesis:
     def run(self) -> Synthesised:
         """Every controller in turn; those that are being deleted create nothing."""
         wanted = self._workloads
-        for deployment in _living(wanted.deployments):
+        for deployment in self._wanting(wanted.deployments):
             self._deployment(deployment)
         managed = {deployment.key for deployment in wanted.deployments}
-        for replica_set in _living(wanted.replica_sets):
+        for replica_set in self._wanting(wanted.replica_sets):
             if _deployment_of(replica_set) not in managed:
                 self._replicas("ReplicaSet", replica_set, replica_set.spec.replicas)
-        for controller in _living(wanted.replication_controllers):
+        for controller in self._wanting(wanted.replication_controllers):
             self._replicas("ReplicationController", controller, controller.spec.replicas)
-        for job in _living(wanted.jobs):
+        for job in self._wanting(wanted.jobs):
             self._replicas("Job", job, job.wanted)
-        for stateful_set in _living(wanted.stateful_sets):
+        for stateful_set in self._wanting(wanted.stateful_sets):
             self._stateful(stateful_set)
-        for daemon_set in _living(wanted.daemon_sets):
+        for daemon_set in self._wanting(wanted.daemon_sets):
             self._daemon(daemon_set)
         return Synthesised(tuple(self._made), tuple(self._made_sets), tuple(self._made_claims))
+
+    def _wanting(self, owners: Iterable[K]) -> Iterator[K]:
+        return (
+            owner
+            for owner in owners
+            if owner.metadata.deletion_timestamp is None and id(owner) not in self._complete
+        )
 
     def _deployment(self, deployment: Deployment) -> None:
         """Missing replicas belong to the newest ReplicaSet; without one, to a new one.
@@ -160,7 +177,9 @@ class _Synthesis:
             newest = max(guessed, key=lambda name: self._active[("ReplicaSet", namespace, name)])
             current = replica_set_of(deployment, newest.removeprefix(f"{deployment.name}-"))
         else:
-            current = replica_set_of(deployment, suffix(template_text(deployment.spec.template), 9))
+            made = suffix(template_text(deployment.spec.template), 9)
+            told = deployment.metadata.annotations.get(MADE_REPLICA_SET, made)
+            current = replica_set_of(deployment, told)
             self._made_sets.append(current)
         sibling = self._siblings.get(("ReplicaSet", namespace, current.name))
         if deployment.spec.template.spec != current.spec.template.spec:
@@ -168,7 +187,8 @@ class _Synthesis:
         template = deployment.spec.template.replace(metadata=_with_hash(deployment, current))
         reference = owner_of("ReplicaSet", current.metadata)
         self._check(missing, "Deployment", deployment, "spec.replicas")
-        self._make(mould(template, namespace, reference, sibling), current.name, missing)
+        replica = mould(template, namespace, reference, sibling)
+        self._make(replica, current.name, missing, _told_names(deployment))
 
     def _replicas(self, kind: str, owner: Replicated, wanted: int) -> None:
         key = (kind, owner.namespace, owner.name)
@@ -178,12 +198,13 @@ class _Synthesis:
         reference = owner_of(kind, owner.metadata)
         sibling = self._siblings.get(key)
         made = mould(owner.spec.template, owner.namespace, reference, sibling)
-        self._make(made, owner.name, missing)
+        self._make(made, owner.name, missing, _told_names(owner))
 
-    def _make(self, replica: Mould, base: str, count: int) -> None:
+    def _make(self, replica: Mould, base: str, count: int, told: Iterator[str]) -> None:
         salt = 0
         for _ in range(count):
-            name = generated_name(f"{base}-", f"{replica.namespace}/{base}#{salt}")
+            seed = f"{replica.namespace}/{base}#{salt}"
+            name = next(told, None) or generated_name(f"{base}-", seed)
             while (replica.namespace, name) in self._taken:
                 salt += 1
                 name = generated_name(f"{base}-", f"{replica.namespace}/{base}#{salt}")
@@ -226,12 +247,12 @@ class _Synthesis:
         template = owner.spec.template
         spec = daemon_spec(template.spec)
         covered = self._daemons.get(owner.key, set())
-        reference = owner_of("DaemonSet", owner.metadata)
+        reference, told = owner_of("DaemonSet", owner.metadata), _told_names(owner)
         for node in self._nodes:
             if node.name in covered or not runs_on(spec, node):
                 continue
             pinned = template.replace(spec=pinned_spec(spec, node.name))
-            self._make(mould(pinned, owner.namespace, reference, None), owner.name, 1)
+            self._make(mould(pinned, owner.namespace, reference, None), owner.name, 1, told)
 
     def _add(self, pod: Pod) -> None:
         self._taken.add((pod.namespace, pod.name))
@@ -246,8 +267,9 @@ class _Synthesis:
             )
 
 
-def _living(owners: Iterable[K]) -> Iterator[K]:
-    return (owner for owner in owners if owner.metadata.deletion_timestamp is None)
+def _told_names(owner: KubeObject) -> Iterator[str]:
+    told = owner.metadata.annotations.get(MADE_PODS)
+    return iter(told.split(",") if told else ())
 
 
 def _deployment_of(replica_set: ReplicaSet) -> str | None:
@@ -259,7 +281,7 @@ def _deployment_of(replica_set: ReplicaSet) -> str | None:
 
 def revision_key(replica_set: ReplicaSet) -> tuple[int, int, str]:
     """Newest last: by the revision annotation, then by age."""
-    text = replica_set.metadata.annotations.get(_REVISION, "")
+    text = replica_set.metadata.annotations.get(REVISION, "")
     revision = int(text) if _NUMBER.fullmatch(text) else 0
     return revision, replica_set.metadata.creation_timestamp or 0, replica_set.name
 

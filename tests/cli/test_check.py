@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from planner.cli.app import main
+from planner.examples import examples
 from tests.checks.manifests import NODES, budget, deployment, spread
 from tests.objects import Json
 
@@ -119,3 +120,8 @@ def test_a_manifest_that_the_api_server_refuses_is_a_finding_and_not_the_end(
         files / "odd.json", *BLOCKING, deployment(2, spread(maxSkew=0), metadata={"name": "odd"})
     )
     assert rules(capsys, "-f", "odd.json") >= {"api-refuses", "pdb-blocks"}
+
+
+@pytest.mark.parametrize("example", [each.name for each in examples()])
+def test_every_packaged_cluster_can_be_checked(example: str) -> None:
+    assert main(["check", "--example", example, "--seeds", "2", "-o", "name"]) in (0, 3)

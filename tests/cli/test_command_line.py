@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 import typer
 
-from planner import Cluster, Fleet, __version__, load
+from planner import Cluster, Fleet, Live, __version__, check, load
 from planner.api.names import require_nodes
 from planner.cli import app
 from planner.cli.errors import FLAGS, report_error
-from planner.cli.input import input_paths
 from planner.cluster import build_cluster
 from planner.errors import UsageError
 from planner.examples import example_path
@@ -196,22 +195,16 @@ def test_usage_errors_exit_with_2(
     assert "help: " in captured.err
 
 
-def test_a_terminal_on_stdin_is_not_waited_for() -> None:
-    with pytest.raises(UsageError) as caught:
-        input_paths("planner inspect", None, None, terminal=True)
-    assert caught.value.message == "nothing to read: no -f, and stdin is a terminal"
-    assert caught.value.help == (
-        "planner inspect -f cluster.json, or pipe kubectl's output, or\n"
-        "try planner inspect --example docs-conflicting-constraints"
-    )
-
-
-def test_nothing_to_read_is_a_usage_error(
+def test_a_fleet_is_not_waited_for_on_a_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "stdin", Terminal())
-    assert app.main(["inspect"]) == 2
-    assert capsys.readouterr().err.startswith("error: nothing to read: no -f, and stdin is")
+    assert app.main(["fleet"]) == 2
+    assert capsys.readouterr().err == (
+        "error: nothing to read: no -f, and stdin is a terminal\n"
+        "help: planner fleet -f cluster.json, or pipe kubectl's output, or\n"
+        "      try planner fleet --example fleet-walkthrough\n"
+    )
 
 
 def test_placing_needs_nodes() -> None:
@@ -310,7 +303,11 @@ def test_messages_of_the_facade_speak_of_options_that_there_are() -> None:
         Cluster.explain,
         Cluster.solve,
         Cluster.evict,
+        Cluster.dump,
+        Cluster.drain,
         Fleet.decide,
+        check,
+        Live,
     )
     arguments = {name for method in asked for name in inspect.signature(method).parameters}
     assert set(FLAGS.values()) <= options

@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOLVERS = {"ortools", "ortools.math_opt", "networkx", "pandas"}
+NETWORK = {"http.client", "ssl", "planner.sources.live.snapshot"}
 RARE = {
     "planner_models.descheduler_policy",
     "planner_models.fleet",
@@ -50,9 +51,9 @@ def python(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         (
             "inspect --example zone-outage",
             0,
-            {*SOLVERS, *RARE, "yaml", "planner_models.scheduler_config"},
+            {*SOLVERS, *RARE, *NETWORK, "yaml", "planner_models.scheduler_config"},
         ),
-        ("simulate --example zone-outage", 0, {*SOLVERS, *RARE, "yaml"}),
+        ("simulate --example zone-outage", 0, {*SOLVERS, *RARE, *NETWORK, "yaml"}),
         ("explain --example docs-conflicting-constraints mypod", 3, {*SOLVERS, *RARE}),
         ("solve --example zone-outage --rebalance", 0, {*SOLVERS - {"ortools"}, *RARE, "yaml"}),
         (

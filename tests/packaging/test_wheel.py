@@ -81,3 +81,11 @@ def test_the_command_runs_in_a_folder_with_a_models_module(installed: Path, djan
     assert version.startswith("planner ")
     table = succeed(*command, "inspect", "--example", "zone-outage", cwd=django)
     assert table.startswith("12 nodes in 3 zones")
+
+
+def test_kubectl_finds_a_plugin_and_its_completion(installed: Path) -> None:
+    scripts = installed / "bin"
+    told = succeed(str(scripts / "kubectl-planner"), "inspect", "--help", PYTHONPATH=str(installed))
+    assert told.startswith("Usage: kubectl planner inspect")
+    asked = (str(scripts / "kubectl_complete-planner"), "insp")
+    assert succeed(*asked, PYTHONPATH=str(installed)).startswith("inspect\t")

@@ -13,6 +13,7 @@ from planner.checks.changes import in_constraint, in_spec, more_nodes, with_repl
 from planner.checks.finding import Finding, Idea, Proof
 from planner.checks.own_pods import alone, own_pods, waiting_pods
 from planner.checks.rule import Rule, per_workload
+from planner.checks.rules.no_budget import SCALED
 from planner.checks.subject import CheckedWorkload, Subject
 from planner.cluster import PENDING
 from planner.explain.diagnose import ExplainOptions
@@ -69,7 +70,7 @@ def _proof(found: Diagnosis, running: int) -> Proof:
 def _ideas(subject: Subject, workload: CheckedWorkload, running: int) -> Iterator[Idea]:
     """Fewer replicas, wider spread; how far each reaches is tried as well."""
     pods = workload.replicas
-    if running and workload.ref.kind in ("Deployment", "StatefulSet", "ReplicaSet"):
+    if running and workload.ref.kind in SCALED:
         yield Idea(f"replicas {pods} -> {running}", with_replicas(workload, running), "all run")
 
     def reach(changed: Subject) -> str:
@@ -100,6 +101,8 @@ def _left_over(subject: Subject, waiting: list[int]) -> int:
 
 def _reach(subject: Subject, workload: CheckedWorkload) -> str:
     """With which number of replicas the changed rules stop, if they do soon."""
+    if workload.ref.kind not in SCALED:
+        return ""
     most = UP_TO * workload.replicas
     more = subject.changed(with_replicas(workload, most))
     waits = _left_over(more, waiting_pods(more.cluster, workload))

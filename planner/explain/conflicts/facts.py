@@ -15,13 +15,13 @@ from planner.cluster import Cluster
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.owners import WorkloadRef
 from planner.explain.rules import taken_on_node
+from planner.explain.rules.counted_spread import matching_groups
 from planner.explain.rules.inter_pod_affinity import (
     ANTI_FIELD,
     NEAR_FIELD,
     selector_words,
     terms_of_others,
 )
-from planner.explain.rules.pod_topology_spread import matching_groups
 from planner.explain.situation.subject import Subject
 from planner.rules.catalogue import card_of
 from planner.solver.problem.volume_reach import reach

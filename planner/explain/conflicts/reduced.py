@@ -18,8 +18,8 @@ from planner.cluster.node_rules import BoolArray
 from planner.cluster.resources import ResourceTable
 from planner.explain.conflicts.facts import Demands, groups_of
 from planner.explain.room.trials import topology_keys
+from planner.explain.rules.counted_spread import matching_groups
 from planner.explain.rules.inter_pod_affinity import matched
-from planner.explain.rules.pod_topology_spread import matching_groups
 from planner.explain.situation.subject import Subject
 from planner_models.pod import PodSpec
 

@@ -229,7 +229,6 @@ class NearRule(PodRule):
 
     kind: ClassVar[RuleKind] = "podAffinity"
     name: ClassVar[str] = "pod affinity"
-    monotone: ClassVar[bool] = False
     leaving: ClassVar[str] = "pod affinity leaves"
 
     def sentence(self, left: BoolArray, *, first: bool, place: str = "") -> str:

@@ -24,7 +24,6 @@ class NodeAffinityRule(Rule):
     """Whether only `nodeSelector` asks, so that a node lacks `key=value`."""
 
     kind: ClassVar[RuleKind] = "nodeAffinity"
-    static: ClassVar[bool] = True
     leaving: ClassVar[str] = "node affinity leaves"
     excluding: ClassVar[str] = "node affinity excludes {}"
 

@@ -21,7 +21,6 @@ class FeatureRule(Rule):
 
     kind: ClassVar[RuleKind] = "declaredFeatures"
     name: ClassVar[str] = "declared features"
-    static: ClassVar[bool] = True
     leaving: ClassVar[str] = "the features it needs leave"
     excluding: ClassVar[str] = "it needs a feature that {} lacks"
 

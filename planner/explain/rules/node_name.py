@@ -19,7 +19,6 @@ class NodeNameRule(Rule):
 
     kind: ClassVar[RuleKind] = "nodeName"
     name: ClassVar[str] = "nodeName"
-    static: ClassVar[bool] = True
     leaving: ClassVar[str] = "nodeName leaves"
     excluding: ClassVar[str] = "its nodeName is none of them"
 

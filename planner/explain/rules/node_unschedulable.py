@@ -21,7 +21,6 @@ class CordonRule(Rule):
 
     kind: ClassVar[RuleKind] = "unschedulable"
     name: ClassVar[str] = "cordon"
-    static: ClassVar[bool] = True
     leaving: ClassVar[str] = "cordons leave"
     excluding: ClassVar[str] = "{} is cordoned"
 

@@ -16,6 +16,7 @@ from pydantic import JsonValue
 
 from planner.cluster.node_rules import BoolArray
 from planner.explain.situation.subject import Subject
+from planner.rules import MONOTONE, STATIC
 from planner.words import conjoined
 from planner_models.diagnosis import ConflictFact, RuleKind
 from planner_models.notice import Notice
@@ -57,11 +58,6 @@ class Rule(ABC):
     phase: ClassVar[int] = FILTERS
     changeable: ClassVar[int] = 0
     """Order among conflicts of equal size: rules in the pod's own spec come first."""
-    static: ClassVar[bool] = False
-    """Whether it looks at no other pod, so that no eviction changes what it says."""
-    monotone: ClassVar[bool] = True
-    """Whether more pods never open a node, so that what it refuses without the movable pods stays
-    refused."""
     leaving: ClassVar[str] = ""
     """`taints leave`: how a sentence says which nodes remain."""
     excluding: ClassVar[str] = ""
@@ -90,14 +86,19 @@ class Rule(ABC):
         return self.field.startswith("spec.")
 
     @property
+    def monotone(self) -> bool:
+        """Whether more pods never open a node, so that what it refuses stays refused."""
+        return self.kind in MONOTONE
+
+    @property
     def allowed(self) -> BoolArray:
         """The nodes that pass."""
         return ~self.blocked
 
     @property
     def hopeless(self) -> BoolArray:
-        """Nodes that it refuses whatever runs where."""
-        return self.blocked if self.static else np.zeros_like(self.blocked)
+        """Nodes that it refuses whatever runs where: all, if it looks at no other pod."""
+        return self.blocked if self.kind in STATIC else np.zeros_like(self.blocked)
 
     @property
     def counted_groups(self) -> Sequence[int]:

@@ -28,7 +28,6 @@ class TaintRule(Rule):
 
     kind: ClassVar[RuleKind] = "taints"
     name: ClassVar[str] = "taints"
-    static: ClassVar[bool] = True
     leaving: ClassVar[str] = "taints leave"
     excluding: ClassVar[str] = "it does not tolerate the taints of {}"
 

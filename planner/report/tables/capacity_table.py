@@ -16,7 +16,9 @@ SHOWN = 6
 def blocks(document: Capacity, *, wide: bool) -> Sequence[Block]:
     """One workload in full, or a line for each of several."""
     found: list[Block]
-    if len(document.lines) == 1:
+    if not document.lines:
+        found = [Paragraph("No workload can be given more pods.", "bold")]
+    elif len(document.lines) == 1:
         found = list(_single(document))
     else:
         found = [

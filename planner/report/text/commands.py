@@ -19,10 +19,15 @@ DEFAULT = "default"
 
 @dataclass(frozen=True)
 class Given:
-    """What a command was given: `input` as `-f FILE` or `--example NAME`, `part` as its targets."""
+    """What a command was given: `input` as `-f FILE` or `--example NAME`, `part` as its targets.
+
+    `program` is how it was called. Targets without a namespace are those of `namespace`.
+    """
 
     input: tuple[str, ...] = ()
     part: tuple[str, ...] = ()
+    program: str = "planner"
+    namespace: str = DEFAULT
 
 
 NOTHING = Given()
@@ -54,5 +59,9 @@ def pasteable_paragraph(paragraph: Paragraph, given: Given) -> Paragraph:
 
 def _with_input(found: re.Match[str], given: Given) -> str:
     own = found["rest"].split(NO_BREAK)[1:]
-    part = () if any("/" in word for word in own) else given.part
-    return command(found["name"], *given.input, *part, *own)
+    part = given.part
+    if any("/" in word for word in own):
+        elsewhere = given.namespace != DEFAULT and not {"-n", "-A"} & set(own)
+        part = ("-n", DEFAULT) if elsewhere else ()
+    words = command(found["name"], *given.input, *part, *own)
+    return words.replace("planner", given.program.replace(" ", NO_BREAK), 1)

@@ -9,8 +9,11 @@ from pathlib import Path
 from planner.sources.errors import SourceError
 
 
-def write_file(path: str, data: bytes) -> None:
-    """Write the file in one go: until it is complete, an older one stays as it is."""
+def write_file(path: str, data: bytes, *, private: bool = False) -> None:
+    """Write the file in one go: until it is complete, an older one stays as it is.
+
+    A private one can be read by nobody but its owner.
+    """
     import tempfile
 
     target = Path(path)
@@ -19,7 +22,7 @@ def write_file(path: str, data: bytes) -> None:
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
-            Path(temporary).chmod(0o666 & ~_umask())
+            Path(temporary).chmod(0o600 if private else 0o666 & ~_umask())
             Path(temporary).replace(target)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)

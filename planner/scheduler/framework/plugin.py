@@ -138,6 +138,9 @@ class FilterPlugin(Protocol):
     """A plugin with PreFilter and Filter."""
 
     name: ClassVar[str]
+    reasons: ClassVar[tuple[str, ...]]
+    """What it says of refused nodes, where that can be compared with kube-scheduler's own message:
+    not where volumes decide, which come and go without a trace."""
 
     def pre_filter(self, state: SchedulingState, group: PodGroup) -> PreFilterResult:
         """The filter for a group, made once and kept current from then on."""

@@ -45,6 +45,7 @@ class InterPodAffinity:
     """`podAffinity` and `podAntiAffinity`."""
 
     name: ClassVar[str] = "InterPodAffinity"
+    reasons: ClassVar[tuple[str, ...]] = (REASON_AFFINITY, REASON_ANTI_AFFINITY, REASON_EXISTING)
 
     def __init__(self, args: InterPodAffinityArgs) -> None:
         self._hard_weight = args.hard_pod_affinity_weight

@@ -32,6 +32,7 @@ class NodeAffinity:
     """Rules about the labels and the name of the node itself."""
 
     name: ClassVar[str] = "NodeAffinity"
+    reasons: ClassVar[tuple[str, ...]] = (REASON_POD, REASON_ENFORCED)
 
     def __init__(self, added: NodeAffinityRules | None = None) -> None:
         self._added = added or NodeAffinityRules()

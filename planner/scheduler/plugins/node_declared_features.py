@@ -26,6 +26,7 @@ class NodeDeclaredFeatures:
     """`status.declaredFeatures` of nodes against what the pod's spec asks for."""
 
     name: ClassVar[str] = "NodeDeclaredFeatures"
+    reasons: ClassVar[tuple[str, ...]] = (REASON,)
 
     def pre_filter(self, state: SchedulingState, group: PodGroup) -> PreFilterResult:
         """Refuse nodes that lack one of the features; most pods ask for none."""

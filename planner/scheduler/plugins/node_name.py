@@ -23,6 +23,7 @@ class NodeName:
     """`spec.nodeName` of a pod that was not bound yet."""
 
     name: ClassVar[str] = "NodeName"
+    reasons: ClassVar[tuple[str, ...]] = (REASON,)
 
     def pre_filter(self, state: SchedulingState, group: PodGroup) -> PreFilterResult:
         """Refuse every node but the named one."""

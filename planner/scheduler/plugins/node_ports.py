@@ -29,6 +29,7 @@ class NodePorts:
     """(hostIP, protocol, hostPort) must be free."""
 
     name: ClassVar[str] = "NodePorts"
+    reasons: ClassVar[tuple[str, ...]] = (REASON,)
 
     def pre_filter(self, state: SchedulingState, group: PodGroup) -> PreFilterResult:
         """Refuse nodes that run a pod with a conflicting port; terminating pods hold theirs."""

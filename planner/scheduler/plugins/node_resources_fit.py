@@ -37,6 +37,7 @@ class NodeResourcesFit:
     """Requests against allocatable resources."""
 
     name: ClassVar[str] = "NodeResourcesFit"
+    reasons: ClassVar[tuple[str, ...]] = (TOO_MANY_PODS,)
 
     def __init__(self, args: NodeResourcesFitArgs) -> None:
         self._args = args

@@ -25,6 +25,7 @@ class NodeUnschedulable:
     """`spec.unschedulable`."""
 
     name: ClassVar[str] = "NodeUnschedulable"
+    reasons: ClassVar[tuple[str, ...]] = (REASON,)
 
     def pre_filter(self, state: SchedulingState, group: PodGroup) -> PreFilterResult:
         """Refuse cordoned nodes, unless the pod tolerates the taint that a cordon brings."""

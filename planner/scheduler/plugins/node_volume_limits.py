@@ -29,6 +29,7 @@ class NodeVolumeLimits:
     """`allocatable.count` of the drivers of a CSINode."""
 
     name: ClassVar[str] = "NodeVolumeLimits"
+    reasons: ClassVar[tuple[str, ...]] = ()
 
     def pre_filter(self, state: SchedulingState, group: PodGroup) -> PreFilterResult:
         """Refuse nodes where the pod's volumes would be one too many.

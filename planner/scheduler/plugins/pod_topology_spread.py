@@ -50,6 +50,7 @@ class PodTopologySpread:
     """`topologySpreadConstraints`, or the profile's defaults for pods without any."""
 
     name: ClassVar[str] = "PodTopologySpread"
+    reasons: ClassVar[tuple[str, ...]] = (REASON_SKEW, REASON_LABEL)
 
     def __init__(self, args: PodTopologySpreadArgs) -> None:
         self._defaults = args.effective_constraints

@@ -27,6 +27,7 @@ class TaintToleration:
     """`spec.taints` of nodes against `spec.tolerations` of pods."""
 
     name: ClassVar[str] = "TaintToleration"
+    reasons: ClassVar[tuple[str, ...]] = (REASON,)
 
     def pre_filter(self, state: SchedulingState, group: PodGroup) -> PreFilterResult:
         """Refuse nodes with a hard taint that the pod does not tolerate."""

@@ -38,6 +38,7 @@ class VolumeBinding:
     """Node affinity of bound volumes; free volumes or provisioning for unbound claims."""
 
     name: ClassVar[str] = "VolumeBinding"
+    reasons: ClassVar[tuple[str, ...]] = ()
 
     def pre_filter(self, state: SchedulingState, group: PodGroup) -> PreFilterResult:
         """Refuse pods whose claims are unusable, then nodes that their volumes can't reach."""

@@ -36,6 +36,7 @@ class VolumeRestrictions:
     """Inline disks and ReadWriteOncePod claims."""
 
     name: ClassVar[str] = "VolumeRestrictions"
+    reasons: ClassVar[tuple[str, ...]] = ()
 
     def pre_filter(self, state: SchedulingState, group: PodGroup) -> PreFilterResult:
         """Refuse nodes with a rival for a disk, and all nodes while a claim has a user."""

@@ -35,6 +35,7 @@ class VolumeZone:
     """Topology labels of PersistentVolumes; those of ephemeral volumes are not looked at."""
 
     name: ClassVar[str] = "VolumeZone"
+    reasons: ClassVar[tuple[str, ...]] = ()
 
     def pre_filter(self, state: SchedulingState, group: PodGroup) -> PreFilterResult:
         """Refuse nodes in other zones; nodes without any zone or region label pass."""

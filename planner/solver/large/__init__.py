@@ -1,6 +1,6 @@
 """Large problems: bounds in integers and placements, without a variable for every pair at first.
 
-- What is decided: plain_groups, task, state.
+- What is decided: plain_groups, plain_group, state.
 - First placements: greedy, make_room, construct.
 - Prices and columns: node_states, room_by_evictions, classes, prices, bundles, master_problem,
   carry_out, column_generation.

@@ -10,12 +10,12 @@ from planner.cluster.topology import IntArray
 from planner.solver import tuning
 from planner.solver.large.master_problem import Column
 from planner.solver.large.node_states import domain_on
+from planner.solver.large.plain_group import PlainGroup
 from planner.solver.large.prices import Market
 from planner.solver.large.state import State
-from planner.solver.large.task import Task
 
 
-def _wanted(task: Task, node: int) -> bool:
+def _wanted(task: PlainGroup, node: int) -> bool:
     """Whether the group has a pod to land, now or after its departures, and room in the domain."""
     if task.main is None:
         return task.hand > 0
@@ -55,7 +55,7 @@ def _evict(state: State, market: Market, column: Column) -> None:
             state.evict(state.tasks[group], node)
 
 
-def _land(state: State, members: list[Task], node: int) -> None:
+def _land(state: State, members: list[PlainGroup], node: int) -> None:
     for task in members:
         fits = (state.free[node][task.needs] >= task.request[task.needs]).all()
         if fits and _wanted(task, node):

@@ -15,8 +15,8 @@ import numpy as np
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
+from planner.solver.large.plain_group import PlainGroup, Rule
 from planner.solver.large.state import State
-from planner.solver.large.task import Rule, Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class Size:
     """A class: its least request, its members, where it may land, and its domains."""
 
     request: IntArray
-    members: tuple[Task, ...]
+    members: tuple[PlainGroup, ...]
     landing: BoolArray
     rule: Rule | None
     most: IntArray
@@ -40,9 +40,9 @@ class Size:
         return np.zeros(len(nodes), np.int64) if self.rule is None else self.rule.domain_of[nodes]
 
 
-def sizes_of(state: State, big: Sequence[Task], promoted: Sequence[Task]) -> list[Size]:
+def sizes_of(state: State, big: Sequence[PlainGroup], promoted: Sequence[PlainGroup]) -> list[Size]:
     """Classes in order of their first member."""
-    classes: dict[tuple[object, ...], list[Task]] = {}
+    classes: dict[tuple[object, ...], list[PlainGroup]] = {}
     for task in big:
         classes[("big", task.group)] = [task]
     known = {task.group for task in big}
@@ -52,13 +52,13 @@ def sizes_of(state: State, big: Sequence[Task], promoted: Sequence[Task]) -> lis
     return [_size(state, members) for members in classes.values()]
 
 
-def _key(state: State, task: Task) -> tuple[object, ...]:
+def _key(state: State, task: PlainGroup) -> tuple[object, ...]:
     rule = None if task.main is None else task.rules[task.main]
     cells = np.floor(task.request * state.scale * tuning.SIZE_STEPS).astype(np.int64)
     return id(rule), state.landing(task).tobytes(), cells.tobytes()
 
 
-def _size(state: State, members: Sequence[Task]) -> Size:
+def _size(state: State, members: Sequence[PlainGroup]) -> Size:
     first = members[0]
     return Size(
         request=np.min([task.request for task in members], axis=0),
@@ -69,7 +69,7 @@ def _size(state: State, members: Sequence[Task]) -> Size:
     )
 
 
-def _most(task: Task) -> IntArray:
+def _most(task: PlainGroup) -> IntArray:
     """The highest count that any L admits, less what can't make room by leaving."""
     movable = task.by_domain(task.start)
     if task.main is None:

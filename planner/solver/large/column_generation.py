@@ -23,6 +23,7 @@ from planner.solver.large.greedy import active, depart, realise
 from planner.solver.large.incumbent import Incumbent
 from planner.solver.large.master_problem import Column, Master
 from planner.solver.large.node_states import room_of
+from planner.solver.large.plain_group import PlainGroup
 from planner.solver.large.prices import (
     Market,
     Prices,
@@ -34,7 +35,6 @@ from planner.solver.large.prices import (
     singles,
 )
 from planner.solver.large.state import State
-from planner.solver.large.task import Task
 
 ROUNDED = UNIT // 1000
 """What prices may be off by, being rounded."""
@@ -43,7 +43,7 @@ ROUNDED = UNIT // 1000
 def improve(fresh: State, best: Incumbent) -> None:
     """Better states and higher bounds, until they meet or the time is over."""
     big = big_tasks(fresh)
-    promoted: list[Task] = []
+    promoted: list[PlainGroup] = []
     for _ in range(tuning.PROMOTIONS if big else 0):
         room = room_of(fresh, {task.group for task in (*big, *promoted)})
         market = market_of(fresh, room, sizes_of(fresh, big, promoted))
@@ -57,8 +57,8 @@ def improve(fresh: State, best: Incumbent) -> None:
 
 
 def _promotion(
-    fresh: State, big: list[Task], promoted: list[Task], stuck: list[Task]
-) -> list[Task]:
+    fresh: State, big: list[PlainGroup], promoted: list[PlainGroup], stuck: list[PlainGroup]
+) -> list[PlainGroup]:
     """Groups as big as what was evicted and found no room: their landing counts from now on."""
     known = {task.group for task in big}
     smallest = min((t.size for t in stuck if t.group not in known), default=None)
@@ -73,7 +73,7 @@ def _promotion(
     ]
 
 
-def big_tasks(fresh: State) -> list[Task]:
+def big_tasks(fresh: State) -> list[PlainGroup]:
     """Tasks that land pods of the size of those which find no room without further evictions."""
     trial = fresh.copy()
     realise(trial, "pack")
@@ -83,7 +83,7 @@ def big_tasks(fresh: State) -> list[Task]:
     return [task for task in wanted if _share(fresh, task) >= tuning.BIG_POD]
 
 
-def _share(state: State, task: Task) -> float:
+def _share(state: State, task: PlainGroup) -> float:
     room = state.problem.allocatable[state.landing(task)]
     if not len(room):
         return 0.0
@@ -165,7 +165,7 @@ class _Search:
             for node, state, needed in zip(nodes, states.tolist(), evictions.tolist(), strict=True)
         )
 
-    def complete(self) -> list[Task]:
+    def complete(self) -> list[PlainGroup]:
         """A state from whole columns; the tasks that found no room without further evictions."""
         columns = self.master.choose(self.best.clock.left / 4)
         self._charge(tuning.CARRY_OUT_SECONDS * len(self.fresh.tasks))

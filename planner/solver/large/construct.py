@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from planner.solver.large.greedy import Fill, active, depart, land_all, order_of, realise
 from planner.solver.large.make_room import Table, place_one
+from planner.solver.large.plain_group import PlainGroup
 from planner.solver.large.state import State
-from planner.solver.large.task import Task
 
 FILLS: tuple[Fill, ...] = ("spread", "pack")
 
@@ -54,7 +54,7 @@ def score(state: State) -> Score:
     return Score(stranded, tuple(missing.values()), excess, moves)
 
 
-def _refused(task: Task) -> int:
+def _refused(task: PlainGroup) -> int:
     """Nodes with landings in a domain that ends too high: later evictions can lower a minimum."""
     landed = [n for n, count in task.now.items() if count > task.start.get(n, 0)]
     if not landed:
@@ -65,7 +65,7 @@ def _refused(task: Task) -> int:
     )
 
 
-def excess_of(task: Task) -> int:
+def excess_of(task: PlainGroup) -> int:
     """What is left above the smallest count plus maxSkew, and pods that break a static rule."""
     spread = sum(
         int((counts - counts.min() - rule.skew).clip(0).sum())
@@ -74,13 +74,13 @@ def excess_of(task: Task) -> int:
     return spread + sum(min(pods, task.now.get(n, 0)) for n, pods in task.forced.items())
 
 
-def settle(state: State) -> list[Task]:
+def settle(state: State) -> list[PlainGroup]:
     """Lands what is in hand, biggest first; what finds no room may evict smaller pods.
 
     Returns what found no room at first.
     """
     table = Table.of(state)
-    at_first: list[Task] | None = None
+    at_first: list[PlainGroup] | None = None
     for _ in range(8):
         for task in _in_hand(state):
             land_all(state, task, "pack")
@@ -99,7 +99,7 @@ def settle(state: State) -> list[Task]:
     return at_first or []
 
 
-def _in_hand(state: State) -> list[Task]:
+def _in_hand(state: State) -> list[PlainGroup]:
     found = [task for task in state.tasks.values() if task.hand]
     return sorted(found, key=lambda task: order_of(state, task))
 
@@ -129,7 +129,7 @@ def careful(fresh: State) -> State:
     return state
 
 
-def level_out(state: State, task: Task) -> None:
+def level_out(state: State, task: PlainGroup) -> None:
     """Let leave what has to, if that ends with less excess and everybody on a node again."""
     waiting, task.hand = task.hand, 0
     before, excess = dict(task.now), excess_of(task)

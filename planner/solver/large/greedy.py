@@ -15,13 +15,13 @@ import numpy as np
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
+from planner.solver.large.plain_group import PlainGroup
 from planner.solver.large.state import State
-from planner.solver.large.task import Task
 
 Fill = Literal["spread", "pack"]
 
 
-def land_all(state: State, task: Task, fill: Fill) -> None:
+def land_all(state: State, task: PlainGroup, fill: Fill) -> None:
     """Lands as many of the pods in hand as find room."""
     main = task.main
     if main is None:
@@ -38,7 +38,7 @@ def land_all(state: State, task: Task, fill: Fill) -> None:
             shut[domain] = True
 
 
-def _lowest(counts: IntArray, shut: BoolArray, skew: int, task: Task) -> tuple[int, int]:
+def _lowest(counts: IntArray, shut: BoolArray, skew: int, task: PlainGroup) -> tuple[int, int]:
     """The lowest open domain, and how many pods it takes before another is the lowest.
 
     The minimum is over all domains, shut ones too: a domain without room holds the others back.
@@ -55,7 +55,7 @@ def _lowest(counts: IntArray, shut: BoolArray, skew: int, task: Task) -> tuple[i
     return domain, min(room, max(1, until), task.hand)
 
 
-def _land_in(state: State, task: Task, open_: IntArray, wanted: int, fill: Fill) -> int:
+def _land_in(state: State, task: PlainGroup, open_: IntArray, wanted: int, fill: Fill) -> int:
     """Lands up to `wanted` pods on open nodes with room; how many did."""
     landed = 0
     while landed < wanted:
@@ -72,13 +72,13 @@ def _land_in(state: State, task: Task, open_: IntArray, wanted: int, fill: Fill)
     return landed
 
 
-def order_of(state: State, task: Task) -> tuple[bool, int, float, int]:
+def order_of(state: State, task: PlainGroup) -> tuple[bool, int, float, int]:
     """Big pods first; small ones by how few nodes they may be on."""
     small = task.size < tuning.SMALL_POD
     return small, len(state.places.nodes(task.group)) if small else 0, -task.size, task.group
 
 
-def fits(state: State, task: Task, nodes: IntArray) -> BoolArray:
+def fits(state: State, task: PlainGroup, nodes: IntArray) -> BoolArray:
     """Which of the nodes have room for one more pod, in every resource that it asks for."""
     inside = np.ones(len(nodes), np.bool_)
     for r in task.needs:
@@ -86,7 +86,7 @@ def fits(state: State, task: Task, nodes: IntArray) -> BoolArray:
     return inside
 
 
-def _host_caps(task: Task, nodes: IntArray) -> IntArray:
+def _host_caps(task: PlainGroup, nodes: IntArray) -> IntArray:
     """How many pods rules over hosts still admit on each node."""
     caps = np.full(len(nodes), task.hand)
     for i in task.caps:
@@ -94,14 +94,14 @@ def _host_caps(task: Task, nodes: IntArray) -> IntArray:
     return caps
 
 
-def cap_room(task: Task, i: int, nodes: IntArray) -> IntArray:
+def cap_room(task: PlainGroup, i: int, nodes: IntArray) -> IntArray:
     """Room up to the smallest count plus maxSkew; the minimum of the moment is on the safe side."""
     rule, counts = task.rules[i], task.counts[i]
     return int(counts.min()) + rule.skew - counts[rule.domain_of[nodes]]
 
 
 def _choose(
-    state: State, task: Task, nodes: IntArray, caps: IntArray, wanted: int, fill: Fill
+    state: State, task: PlainGroup, nodes: IntArray, caps: IntArray, wanted: int, fill: Fill
 ) -> list[tuple[int, int]]:
     """`spread`: one pod each on the emptiest nodes; `pack`: as many as fit on the fullest.
 
@@ -124,7 +124,7 @@ def _choose(
     return [(int(n), int(t)) for n, t in zip(nodes[take > 0], take[take > 0], strict=True)]
 
 
-def depart(state: State, task: Task) -> None:
+def depart(state: State, task: PlainGroup) -> None:
     """Takes into the hand what has to leave: forced pods, overfull hosts, overfull domains."""
     for node, pods in task.forced.items():
         state.evict(task, node, min(pods, state.remaining(task, node)))
@@ -134,7 +134,7 @@ def depart(state: State, task: Task) -> None:
         _lower_domains(state, task, task.main)
 
 
-def _lower_hosts(state: State, task: Task, i: int) -> None:
+def _lower_hosts(state: State, task: PlainGroup, i: int) -> None:
     rule, counts = task.rules[i], task.counts[i]
     high = task.low[i] + rule.skew
     for node in sorted(task.start):
@@ -143,7 +143,7 @@ def _lower_hosts(state: State, task: Task, i: int) -> None:
             state.evict(task, node, min(over, state.remaining(task, node)))
 
 
-def _lower_domains(state: State, task: Task, i: int) -> None:
+def _lower_domains(state: State, task: PlainGroup, i: int) -> None:
     """Down to low + maxSkew everywhere, then further from the highest while others lack pods."""
     rule, counts, low = task.rules[i], task.counts[i], task.low[i]
     for domain in np.flatnonzero(counts > low + rule.skew).tolist():
@@ -157,7 +157,7 @@ def _lower_domains(state: State, task: Task, i: int) -> None:
             return
 
 
-def take(state: State, task: Task, i: int, domain: int, pods: int) -> int:
+def take(state: State, task: PlainGroup, i: int, domain: int, pods: int) -> int:
     """Takes pods out of a domain, from the fullest nodes; how many could be taken."""
     rule = task.rules[i]
     nodes = np.array(
@@ -176,7 +176,7 @@ def take(state: State, task: Task, i: int, domain: int, pods: int) -> int:
     return taken
 
 
-def active(state: State) -> list[Task]:
+def active(state: State) -> list[PlainGroup]:
     """Tasks with something to do, big pods first."""
     found = [task for task in state.tasks.values() if task.bound or task.waiting]
     return sorted(found, key=lambda task: order_of(state, task))

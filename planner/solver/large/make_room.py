@@ -16,8 +16,8 @@ from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
 from planner.solver.large.greedy import cap_room, fits
+from planner.solver.large.plain_group import PlainGroup
 from planner.solver.large.state import State
-from planner.solver.large.task import Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ def credit(state: State, table: Table) -> IntArray:
     return found
 
 
-def place_one(state: State, table: Table, task: Task) -> bool:
+def place_one(state: State, table: Table, task: PlainGroup) -> bool:
     """Lands one pod of the task where it costs least; False if nowhere."""
     open_ = state.landing(task) & admissible(task, len(state.free))
     if not open_.any():
@@ -88,7 +88,7 @@ def place_one(state: State, table: Table, task: Task) -> bool:
     return True
 
 
-def admissible(task: Task, nodes: int) -> BoolArray:
+def admissible(task: PlainGroup, nodes: int) -> BoolArray:
     """Nodes where one more pod stays within every rule of the group at this moment."""
     found = np.ones(nodes, np.bool_)
     for i, rule in enumerate(task.rules):
@@ -111,7 +111,7 @@ def _evict_cell(state: State, cell: int) -> None:
 def _cheapest(
     state: State,
     table: Table,
-    task: Task,
+    task: PlainGroup,
     open_: BoolArray,
     short: IntArray,
     free_to_go: IntArray,
@@ -213,7 +213,9 @@ def _cover(
     return [int(each[i]) for i in gone]
 
 
-def _use_credit(state: State, table: Table, task: Task, node: int, free_to_go: IntArray) -> None:
+def _use_credit(
+    state: State, table: Table, task: PlainGroup, node: int, free_to_go: IntArray
+) -> None:
     """Pods on credit leave until there is room: those that help most first."""
     cells = np.flatnonzero((state.cells.node == node) & (free_to_go > 0))
     each = np.repeat(cells, free_to_go[cells]).tolist()

@@ -18,9 +18,9 @@ from planner.cluster.topology import IntArray
 from planner.solver import tuning
 from planner.solver.large.bundles import UNIT
 from planner.solver.large.integer_program import cost_of, linear_optimum, serial
+from planner.solver.large.plain_group import PlainGroup
 from planner.solver.large.prices import Market, Prices
 from planner.solver.large.state import State
-from planner.solver.large.task import Task
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Master:
         for g in sorted({*big, *(g for g, _ in pairs)}):
             self._group(self.state.tasks[g], big.get(g))
 
-    def _group(self, task: Task, h: int | None) -> None:
+    def _group(self, task: PlainGroup, h: int | None) -> None:
         size = 1 if task.main is None else task.rules[task.main].size
         arrive = [self._integer(None) for _ in range(size)]
         leave = [self._integer(None) for _ in range(size)]

@@ -19,8 +19,8 @@ from planner.cluster.topology import IntArray
 from planner.solver import tuning
 from planner.solver.large.incumbent import Incumbent
 from planner.solver.large.kernel_search import repair_part
+from planner.solver.large.plain_group import PlainGroup
 from planner.solver.large.state import State
-from planner.solver.large.task import Task
 
 
 def repair_roomy(fresh: State, best: Incumbent) -> None:
@@ -92,9 +92,9 @@ def _windows(state: State) -> Iterator[BoolArray]:
         yield inside
 
 
-def _opened(state: State) -> dict[int, list[Task]]:
+def _opened(state: State) -> dict[int, list[PlainGroup]]:
     """Nodes that groups left more often than their own rules ask for."""
-    found: dict[int, list[Task]] = {}
+    found: dict[int, list[PlainGroup]] = {}
     for group in sorted(state.touched):
         task = state.tasks[group]
         if task.moved > task.bound:
@@ -104,9 +104,9 @@ def _opened(state: State) -> dict[int, list[Task]]:
     return found
 
 
-def _landed(state: State) -> dict[int, list[Task]]:
+def _landed(state: State) -> dict[int, list[PlainGroup]]:
     """What landed where."""
-    found: dict[int, list[Task]] = {}
+    found: dict[int, list[PlainGroup]] = {}
     for group in sorted(state.touched):
         task = state.tasks[group]
         for node in _new_places(task):
@@ -114,16 +114,16 @@ def _landed(state: State) -> dict[int, list[Task]]:
     return found
 
 
-def _new_places(task: Task) -> list[int]:
+def _new_places(task: PlainGroup) -> list[int]:
     return sorted(n for n, pods in task.now.items() if pods > task.start.get(n, 0))
 
 
-def _alike(state: State, landed: dict[int, list[Task]], one: int, other: int) -> bool:
+def _alike(state: State, landed: dict[int, list[PlainGroup]], one: int, other: int) -> bool:
     """Whether what landed on the other node may be on this one."""
     return any(state.landing(task)[one] for task in landed.get(other, ()))
 
 
-def _emptiest(state: State, task: Task) -> IntArray:
+def _emptiest(state: State, task: PlainGroup) -> IntArray:
     nodes = state.places.nodes(task.group)
     room = (state.free[np.ix_(nodes, task.needs)] * state.scale[task.needs]).min(axis=1)
     return nodes[np.lexsort((nodes, -room))[: tuning.WINDOW_EMPTIEST]]

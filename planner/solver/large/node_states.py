@@ -17,9 +17,9 @@ import numpy as np
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
+from planner.solver.large.plain_group import PlainGroup
 from planner.solver.large.room_by_evictions import Fronts, fronts_of
 from planner.solver.large.state import State
-from planner.solver.large.task import Task
 from planner_models.resources import CPU, MEMORY
 
 Pair = tuple[int, int]
@@ -58,12 +58,12 @@ class Room:
         return self.fronts.evictions(self.node[states], short)
 
 
-def gratis(task: Task) -> bool:
+def gratis(task: PlainGroup) -> bool:
     """Whether another rule than the main one decides the bound: its pods leave for nothing."""
     return task.bound > task.alone
 
 
-def domain_on(task: Task, node: int) -> int:
+def domain_on(task: PlainGroup, node: int) -> int:
     """The domain of a node in the task's main rule; 0 without one."""
     return 0 if task.main is None else int(task.rules[task.main].domain_of[node])
 
@@ -89,7 +89,7 @@ def pairs_of(state: State, promoted: Collection[int]) -> Pairs:
     return Pairs(index, list(index), np.array(due, np.bool_))
 
 
-def _wanted(task: Task) -> BoolArray:
+def _wanted(task: PlainGroup) -> BoolArray:
     rule, now = task.rules[task.main or 0], task.counts[task.main or 0]
     forced = np.zeros(rule.size, np.int64)
     for node, count in task.forced.items():

@@ -21,7 +21,7 @@ from planner.cluster.matching import TermScope
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.spread import SpreadConstraint
 from planner.cluster.topology import IntArray
-from planner.solver.large.task import Rule
+from planner.solver.large.plain_group import Rule
 from planner.solver.problem.problem import Problem
 
 
@@ -54,8 +54,7 @@ def _about_itself(spread: SpreadConstraint) -> bool:
     """One carrier, which is the only group that counts, and enough domains for minDomains."""
     carriers = spread.carriers
     alone = len(carriers) == 1 and carriers[0].self_match
-    enough = int(spread.scope.domains.sum()) >= (spread.constraint.min_domains or 1)
-    return alone and enough and spread.matching.tolist() == [carriers[0].group]
+    return alone and not spread.too_few_domains and spread.matching.tolist() == [carriers[0].group]
 
 
 def _special(group: PodGroup) -> bool:

@@ -28,9 +28,9 @@ from planner.cluster.topology import IntArray
 from planner.solver.large.bundles import UNIT, Bundles, Offer, bundles
 from planner.solver.large.classes import Size
 from planner.solver.large.node_states import Pair, Room, gratis
+from planner.solver.large.plain_group import PlainGroup
 from planner.solver.large.room_by_evictions import NEVER
 from planner.solver.large.state import State
-from planner.solver.large.task import Task
 
 FAR = 1 << 40
 
@@ -143,7 +143,9 @@ def groups_value(state: State, market: Market, prices: Prices) -> int:
     )
 
 
-def _group_value(task: Task, pay: IntArray | None, index: dict[Pair, int], fee: IntArray) -> int:
+def _group_value(
+    task: PlainGroup, pay: IntArray | None, index: dict[Pair, int], fee: IntArray
+) -> int:
     """The least over all final counts f of what the group's departures and landings cost.
 
     With c pods now, the least number of departures from a domain is max(forced, c - f, 0), since
@@ -166,7 +168,9 @@ def _group_value(task: Task, pay: IntArray | None, index: dict[Pair, int], fee: 
     return min(_at(task, low, pay, back, now, np.stack((movable, forced))) for low in task.lows)
 
 
-def _at(task: Task, low: int, pay: IntArray, back: IntArray, now: IntArray, pods: IntArray) -> int:
+def _at(
+    task: PlainGroup, low: int, pay: IntArray, back: IntArray, now: IntArray, pods: IntArray
+) -> int:
     """For one L: counts start at L (or what can't leave) and rise where the next pod costs least.
 
     The cost of a domain is convex in its count, so taking the cheapest step each time is exact.

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from planner.cluster.node_rules import BoolArray, NodeRules
 from planner.cluster.spread import SpreadConstraint
 from planner.cluster.topology import IntArray
+from planner.solver.large.plain_group import PlainGroup, Rule, by_domain
 from planner.solver.large.plain_groups import Places, reach_of
-from planner.solver.large.task import Rule, Task, by_domain
 from planner.solver.problem.closed_form import IMPOSSIBLE, targets
 from planner.solver.problem.problem import Cell, Problem
 
@@ -42,7 +42,7 @@ class State:
 
     problem: Problem
     free: IntArray
-    tasks: dict[int, Task]
+    tasks: dict[int, PlainGroup]
     scale: NDArray[np.float64]
     """What the room of a node is worth, by resource: one over the mean allocatable."""
     cells: Cells
@@ -68,7 +68,7 @@ class State:
             touched=set(self.touched),
         )
 
-    def landing(self, task: Task) -> BoolArray:
+    def landing(self, task: PlainGroup) -> BoolArray:
         """Nodes that static rules and topology keys admit."""
         return self.places.landing(task.group)
 
@@ -78,25 +78,25 @@ class State:
         first, last = np.searchsorted(self.cells.node[order], (node, node + 1))
         return order[first:last]
 
-    def remaining(self, task: Task, node: int) -> int:
+    def remaining(self, task: PlainGroup, node: int) -> int:
         """Pods of the group on the node that have not been evicted and could be."""
         return int(self.left[self.cells.index[task.group, node]])
 
-    def evict(self, task: Task, node: int, pods: int = 1) -> None:
+    def evict(self, task: PlainGroup, node: int, pods: int = 1) -> None:
         """Takes running pods off a node into the hand."""
         self.left[self.cells.index[task.group, node]] -= pods
         self._change(task, node, -pods)
 
-    def land(self, task: Task, node: int, pods: int = 1) -> None:
+    def land(self, task: PlainGroup, node: int, pods: int = 1) -> None:
         """Puts pods in hand on a node."""
         self._change(task, node, pods)
 
-    def put(self, task: Task, pods: Mapping[int, int]) -> None:
+    def put(self, task: PlainGroup, pods: Mapping[int, int]) -> None:
         """Puts a group onto these nodes; the difference is in hand."""
         nodes = {*task.start, *pods}
         self.restate(task, {n: pods.get(n, 0) - task.start.get(n, 0) for n in nodes})
 
-    def restate(self, task: Task, change: Mapping[int, int]) -> None:
+    def restate(self, task: PlainGroup, change: Mapping[int, int]) -> None:
         """Puts a group where it was at first, but for the change; the difference is in hand."""
         for node in sorted({*task.start, *task.now, *change}):
             pods = task.start.get(node, 0) + change.get(node, 0)
@@ -107,7 +107,7 @@ class State:
                     self.left[cell] = min(pods, task.start[node])
                 self._change(task, node, more)
 
-    def _change(self, task: Task, node: int, pods: int) -> None:
+    def _change(self, task: PlainGroup, node: int, pods: int) -> None:
         self.touched.add(task.group)
         task.now[node] = task.now.get(node, 0) + pods
         task.hand -= pods
@@ -127,12 +127,12 @@ def start(problem: Problem) -> State:
         if g in reach.plain:
             cells.setdefault(g, {})[n] = len(pods)
     node_rules = NodeRules(cluster)
-    tasks: dict[int, Task] = {}
+    tasks: dict[int, PlainGroup] = {}
     alloc = np.maximum(problem.allocatable.mean(axis=0), 1.0)
     for g in sorted(reach.plain):
         now = cells.get(g, {})
         request = problem.requests[g]
-        tasks[g] = Task(
+        tasks[g] = PlainGroup(
             group=g,
             request=request,
             needs=np.flatnonzero(request > 0),
@@ -181,7 +181,7 @@ def _pressure(state: State) -> IntArray:
     return found
 
 
-def _cells(tasks: Mapping[int, Task]) -> Cells:
+def _cells(tasks: Mapping[int, PlainGroup]) -> Cells:
     keys = [(g, n) for g, task in tasks.items() for n in task.start]
     flat = np.array(keys, np.int64).reshape(-1, 2)
     return Cells({key: i for i, key in enumerate(keys)}, flat[:, 0].copy(), flat[:, 1].copy())
@@ -219,7 +219,7 @@ def _aim(state: State) -> None:
     the exact search: nothing is claimed for it here.
     """
     fixed = _fixed_by_group(state.problem)
-    batches: dict[int, list[tuple[Task, int, IntArray, IntArray, IntArray]]] = {}
+    batches: dict[int, list[tuple[PlainGroup, int, IntArray, IntArray, IntArray]]] = {}
     beyond: set[int] = set()
     for task in state.tasks.values():
         task.bound = sum(task.forced.values())
@@ -237,7 +237,7 @@ def _aim(state: State) -> None:
         del state.tasks[g]
 
 
-def _aim_batch(batch: list[tuple[Task, int, IntArray, IntArray, IntArray]]) -> set[int]:
+def _aim_batch(batch: list[tuple[PlainGroup, int, IntArray, IntArray, IntArray]]) -> set[int]:
     found = targets(
         np.stack([counts for _, _, counts, _, _ in batch]),
         np.stack([still for _, _, _, still, _ in batch]),

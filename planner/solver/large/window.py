@@ -21,8 +21,8 @@ import numpy as np
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.solver.large.integer_program import FREE, FloatArray, Program
+from planner.solver.large.plain_group import PlainGroup
 from planner.solver.large.state import State
-from planner.solver.large.task import Task
 
 _NONE: IntArray = np.empty(0, np.int64)
 
@@ -31,7 +31,7 @@ _NONE: IntArray = np.empty(0, np.int64)
 class _Cells:
     """Columns of one group: departures from `left`, arrivals on `entered`, pods placed."""
 
-    task: Task
+    task: PlainGroup
     left: IntArray
     leave: IntArray
     entered: IntArray
@@ -129,7 +129,7 @@ class Window:
         fits = state.free >= np.minimum(self._fresh.free, 0)
         return state if bool(fits.all()) else None
 
-    def _add(self, task: Task, now: Task) -> _Cells:
+    def _add(self, task: PlainGroup, now: PlainGroup) -> _Cells:
         """Departures and arrivals of one group, with its rules."""
         left, most_left = self._departures(task, now)
         entered, most_entered = self._arrivals(task, now)
@@ -147,7 +147,7 @@ class Window:
             self._add_rule(cells, i)
         return cells
 
-    def _departures(self, task: Task, now: Task) -> tuple[IntArray, IntArray]:
+    def _departures(self, task: PlainGroup, now: PlainGroup) -> tuple[IntArray, IntArray]:
         """Nodes that pods may leave; outside of the window no more than have left."""
         nodes = np.fromiter(task.start, np.int64, len(task.start))
         there = np.fromiter(task.start.values(), np.int64, len(task.start))
@@ -155,7 +155,7 @@ class Window:
         most = np.where(self._inside[nodes], there, np.maximum(there - stay, 0))
         return nodes[most > 0], most[most > 0]
 
-    def _arrivals(self, task: Task, now: Task) -> tuple[IntArray, IntArray]:
+    def _arrivals(self, task: PlainGroup, now: PlainGroup) -> tuple[IntArray, IntArray]:
         """Nodes that pods may land on; outside of the window no more than have landed."""
         supply = sum(task.start.values()) + task.waiting
         nodes = self._fresh.places.nodes(task.group)

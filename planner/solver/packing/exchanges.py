@@ -18,7 +18,7 @@ from planner.solver.packing.question import Stock
 NOWHERE = -1
 
 
-class Walks:
+class ExchangeWalks:
     """A packing, pod by pod, that walks change. `steps` is the work done so far."""
 
     def __init__(self, stock: Stock, counts: IntArray, seed: int) -> None:

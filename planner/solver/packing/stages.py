@@ -11,7 +11,7 @@ from dataclasses import replace
 from planner.cluster.topology import IntArray
 from planner.interrupts import interruptible
 from planner.solver import tuning
-from planner.solver.packing.exchanges import Walks
+from planner.solver.packing.exchanges import ExchangeWalks
 from planner.solver.packing.fewer_moves import homeward, relabelled
 from planner.solver.packing.full_nodes import one_stays_out
 from planner.solver.packing.identical_nodes import alike, settled
@@ -76,7 +76,7 @@ def _settled(stock: Stock, packed: Packed, limit: float) -> Packed:
 
 def _walked_on(stock: Stock, counts: IntArray) -> IntArray:
     """Pods of lower priorities, too, and each as close to where it runs as nodes are alike."""
-    walks = Walks(stock, counts, 0)
+    walks = ExchangeWalks(stock, counts, 0)
     walks.round(small_first=True, patient=False, steps=tuning.WALK_ON_STEPS)
     return homeward(stock, relabelled(stock, walks.counts))
 
@@ -116,7 +116,7 @@ def _tightened(stock: Stock, limit: float, packed: Packed) -> Packed:
 def _walked(
     stock: Stock, counts: IntArray, limit: float, seed: int, patience: int | None
 ) -> Packed:
-    """Walks from a packing on, until everything has a node or the time is over."""
+    """ExchangeWalks from a packing on, until everything has a node or the time is over."""
     each = tuning.STEP_SECONDS + tuning.STEP_POD_SECONDS * int(stock.total.sum())
     steps = max(200, int(limit / each))
     best, done, interrupted = bounded(stock, counts), 0, False
@@ -137,7 +137,7 @@ def _one_attempt(
     stock: Stock, counts: IntArray, seed: int, steps: int, patience: int | None
 ) -> tuple[IntArray, int]:
     """The best packing of some rounds of walks, and how many steps they took."""
-    walks = Walks(stock, counts, seed)
+    walks = ExchangeWalks(stock, counts, seed)
     best, placed, number, last = counts, stock.placed(counts), 0, 0
     while walks.steps < steps and not walks.complete:
         if patience is not None and number - last > patience:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.cluster.spread import SpreadConstraint
+from planner.cluster.spread import SpreadConstraint, too_few_domains
 from planner.cluster.topology import IntArray
 from planner.solver.problem.cells import Fixed, fixed_by_group
 from planner.solver.problem.closed_form import targets
@@ -108,7 +108,7 @@ def _closed(
 
 def _bound(spread: SpreadConstraint, counts: IntArray, pending: range) -> int:
     skew = spread.constraint.max_skew
-    if len(counts) < (spread.constraint.min_domains or 1):
+    if too_few_domains(spread.constraint, len(counts)):
         return int(np.maximum(counts - skew, 0).sum())
     rows = np.tile(counts, (len(pending), 1))
     none, skews = np.zeros_like(rows), np.full(len(pending), skew)

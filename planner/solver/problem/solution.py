@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from planner.rules import RelaxableRule
 from planner.solver.problem.problem import Cell
 
 Status = Literal["optimal", "feasible", "infeasible", "unknown"]
@@ -35,7 +36,7 @@ class BrokenRule:
     have no domain, and no landing there is right.
     """
 
-    rule: Literal["topologySpread", "podAffinity", "podAntiAffinity"]
+    rule: RelaxableRule
     group: int
     index: int
     topology_key: str

@@ -14,7 +14,7 @@ from planner.cluster import build_cluster
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
 from planner.solver.packing.enumeration import Effort, completed
-from planner.solver.packing.exchanges import Walks
+from planner.solver.packing.exchanges import ExchangeWalks
 from planner.solver.packing.fewer_moves import homeward, relabelled
 from planner.solver.packing.fill_nodes import Care, Filling
 from planner.solver.packing.full_nodes import one_stays_out
@@ -109,7 +109,7 @@ def test_two_nodes_that_no_set_of_pods_fills_can_t_take_everything() -> None:
 
 @given(stocks(), st.integers(0, 3))
 def test_walks_leave_a_packing_that_fits(given_: Stock, seed: int) -> None:
-    walks = Walks(given_, given_.now, seed)
+    walks = ExchangeWalks(given_, given_.now, seed)
     for small_first in (False, True, False):
         walks.round(small_first=small_first, patient=True, steps=100)
         assert any((walks.counts == table).all() for table in packings(given_))
@@ -119,7 +119,7 @@ def test_a_walk_makes_room_by_passing_smaller_pods_on() -> None:
     # 6 does not fit beside 5 and 2, nor beside 4; with 2 moved next to 4 it does.
     given_ = stock([[6], [5], [2], [4]], [[11], [6]], [1, 1, 1, 1], [0, 0, 0, 0])
     counts = np.array([[0, 0], [1, 0], [1, 0], [0, 1]])
-    walks = Walks(given_, counts, 0)
+    walks = ExchangeWalks(given_, counts, 0)
     walks.round(small_first=False, patient=False, steps=100)
     assert walks.complete
     assert walks.counts.tolist() == [[1, 0], [1, 0], [0, 1], [0, 1]]

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.cluster.spread import SpreadConstraint
+from planner.cluster.spread import SpreadConstraint, too_few_domains
 from planner.cluster.topology import NO_DOMAIN, IntArray
 from planner.solver.model.linear import Linear, total
 from planner.solver.model.model import Model
@@ -65,7 +65,7 @@ def count(model: Model, constraint: SpreadConstraint) -> Spread:
     """Counts and minimum of one constraint."""
     counts = _counts(model, constraint)
     domains = np.flatnonzero(constraint.scope.domains)
-    if len(domains) < (constraint.constraint.min_domains or 1) or not len(domains):
+    if constraint.too_few_domains:
         return Spread(constraint, counts, Linear())
     return Spread(constraint, counts, _lowest(model, [counts[d] for d in domains]))
 
@@ -157,7 +157,7 @@ def _at_the_moment(model: Model, spread: Spread, landing: list[Linear]) -> None:
     now = model.now_by_domain(matching, domain_of, size).tolist()
     ever = [arrived[d].plus(Linear(constant=now[d] + fixed[d])) for d in range(size)]
     highest = Linear()
-    if len(spread.domains) >= (constraint.constraint.min_domains or 1):
+    if not too_few_domains(constraint.constraint, len(spread.domains)):
         highest = _lowest(model, [ever[d] for d in spread.domains.tolist()])
     for domain in spread.domains.tolist():
         there[domain].constant = fixed[domain]

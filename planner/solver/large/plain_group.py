@@ -22,7 +22,7 @@ class Rule:
 
 
 @dataclass(eq=False)
-class Task:
+class PlainGroup:
     """One plain group: where its pods are, how many are in hand, what its rules ask for.
 
     `counts[i]` are the counts per domain of rule i (fixed pods included), `low[i]` the smallest
