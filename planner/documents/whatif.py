@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from shlex import quote
 
 import numpy as np
 
@@ -221,12 +222,13 @@ def _helps(found: Answer) -> Iterator[WhatIfHelp]:
     unreachable = next((each for each in found.courses if each.manner == "unreachable"), None)
     if found.deleted is not None and unreachable is not None:
         names = loss_document(found.prepared, found.loss).nodes
+        command = f"kubectl delete node {' '.join(map(quote, names))}"
         yield WhatIfHelp(
             kind="deleteNode",
             object=", ".join(names),
             cost=0,
-            text=f"kubectl delete node {' '.join(names)}",
-            command=f"kubectl delete node {' '.join(names)}",
+            text=command,
+            command=command,
             when="during",
             manner="unreachable",
             waiting_before=unreachable.missing[0],

@@ -98,7 +98,7 @@ class _Deleting:
         )
         outcomes: Mapping[tuple[int, ...], int]
         if counted:
-            outcomes, exact = counted, True
+            outcomes, exact = self._by_domain(counted), True
             steady = sum(n for left, n in outcomes.items() if self._steady_with(left))
         else:
             drawn = [down.chosen(Random(seed)) for seed in range(1, DRAWS + 1)]
@@ -118,6 +118,14 @@ class _Deleting:
             self._equal(),
         )
         return found if steady == total and not emptied else self._with_annotations(found)
+
+    def _by_domain(self, counted: Mapping[tuple[int, ...], int]) -> Counter[tuple[int, ...]]:
+        """Every domain has a number; pods in none are left out."""
+        size = len(self._topology.domains)
+        found: Counter[tuple[int, ...]] = Counter()
+        for left, number in counted.items():
+            found[(*left, *([0] * size))[:size]] += number
+        return found
 
     def _domain_of(self, pod: int) -> int:
         """Pods without a node, or on one without the label, are in a domain of their own."""
@@ -139,7 +147,7 @@ class _Deleting:
         for spread in self._rules:
             if spread.constraint.topology_key == self._key:
                 counts = domain_counts(self._counted, spread)
-                gone = self._now - np.array(left[: len(counts)])
+                gone = self._now - np.array(left)
                 if excess(counts - gone, spread).any():
                     return False
         return True
@@ -156,7 +164,7 @@ class _Deleting:
         return tuple(found[d] for d in range(len(self._topology.domains)))
 
     def _empties(self, left: Sequence[int]) -> bool:
-        return any(had and not has for had, has in zip(self._now.tolist(), left, strict=False))
+        return any(had and not has for had, has in zip(self._now.tolist(), left, strict=True))
 
     def _steady_without(self, gone: Sequence[int]) -> bool:
         """The same for certain pods, with all rules of the workload."""

@@ -6,14 +6,14 @@ rollout that brings the change may place them anew. The same change of several w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from planner.cluster import PENDING, Cluster
+from planner.cluster import PENDING
 from planner.cluster.owners import WorkloadRef
 from planner.explain.repairs import Case, spec_changes
 from planner.explain.repairs.proposal import Proposal
-from planner.explain.situation.overlay import SpecEdit
+from planner.explain.situation.rolled_out import rolled_out
 from planner.replay.trial_work import affordable
 from planner.scenario import LoseNodes, Manner, apply_changes, outcome, settle
 from planner.whatif.course import Course, Loss, fails, missing, running
@@ -61,7 +61,7 @@ def helps_before(prepared: Prepared, loss: Loss, course: Course, why: Why) -> He
     found = []
     for changes in tried:
         edits = {ref: change.overlay.edits for ref, (_, change) in changes.items()}
-        changed = with_specs(prepared.cluster(), edits)
+        changed = rolled_out(prepared.cluster(), edits)
         again = outcome(fails(prepared, changed, loss, manner, 0), prepared.profile)
         found.append(Help(changes, running(again) - before))
     best = max((each.runs for each in found), default=0)
@@ -93,17 +93,6 @@ def _proposed(why: Why) -> list[Mapping[WorkloadRef, tuple[Case, Proposal]]]:
         return -sum(waiting[ref] for ref in changes), max(p.cost for _, p in changes.values()), key
 
     return [found[key] for key in sorted(found, key=rank)]
-
-
-def with_specs(cluster: Cluster, edits: Mapping[WorkloadRef, Sequence[SpecEdit]]) -> Cluster:
-    """Every replica of each workload has the changed spec."""
-    groups = list(cluster.groups)
-    for index, ref in enumerate(cluster.workloads):
-        spec = groups[index].spec
-        for edit in edits.get(ref, ()):
-            spec = edit(spec)
-        groups[index] = replace(groups[index], spec=spec)
-    return replace(cluster, groups=tuple(groups))
 
 
 def missing_after_deleting(prepared: Prepared, loss: Loss, course: Course) -> int:

@@ -83,6 +83,15 @@ def _skew(zones_left: list[str]) -> int:
     return max(counts) - min(counts)
 
 
+def test_a_domain_without_pods_counts_when_others_go() -> None:
+    objects = [
+        *zones(a=2, b=2, c=1),
+        *deployed("web", ["a1", "a2", "b1", "b2"], spec=spread("web")),
+    ]
+    (found,) = asked(*objects, scale=["deploy/web=2"]).deletions
+    assert (found.choices, found.steady, found.emptied) == (6, 4, 2)
+
+
 def test_pods_with_the_annotation_are_the_ones_that_go() -> None:
     """What is proposed is carried out: the dump with the annotations leaves no choice."""
     objects = json.loads(example_path(BEFORE).read_text())["items"]

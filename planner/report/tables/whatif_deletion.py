@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from shlex import quote
 
 from planner.report.tables.whatif_words import short
 from planner.report.text.blocks import Block, Paragraph
@@ -57,8 +58,8 @@ def blocks(each: WhatIfDeletion) -> Iterator[Block]:
 def annotate_command(each: WhatIfDeletion) -> str:
     """The command for some of the pods, and how many there are."""
     namespace = each.workload.partition("/")[0]
-    where = "" if namespace == "default" else f"-n {namespace} "
-    names = [key.partition("/")[2] for key in each.annotate]
+    where = "" if namespace == "default" else f"-n {quote(namespace)} "
+    names = [quote(key.partition("/")[2]) for key in each.annotate]
     more = f" ... ({count_of(len(names), 'pod')})" if len(names) > 2 else ""
     told = f"{' '.join(names[:2])}{more}"
     return f"kubectl {where}annotate --overwrite pod {told} {ANNOTATION}={each.cost}"

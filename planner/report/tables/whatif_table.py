@@ -96,20 +96,20 @@ def _come_back(document: WhatIf) -> str:
     silent, removed = by_manner.get("unreachable"), by_manner.get("removed")
     only = silent or removed
     assert only is not None
-    gone = nodes_gone(document.loss)
-    worst = number(only.seeds)
+    gone, one = nodes_gone(document.loss), only.lost == 1
+    some = "It" if one else f"{number(only.seeds)} of them"
+    elsewhere = "It runs elsewhere" if one else "All of them run elsewhere"
     if silent is None or removed is None:
-        text = (
-            f"{worst} of them can't come back" if only.seeds.most else "All of them run elsewhere"
-        )
+        text = f"{some} can't come back" if only.seeds.most else elsewhere
     elif not silent.seeds.most and not removed.seeds.most:
-        text = "All of them run elsewhere"
+        text = elsewhere
     elif not removed.seeds.most:
-        text = f"{worst} of them can't come back until {gone} removed; then all do"
+        then = "it does" if one else "all do"
+        text = f"{some} can't come back until {gone} removed; then {then}"
     elif number(silent.seeds) == number(removed.seeds):
-        text = f"{worst} of them can't come back, whether {gone} removed or not"
+        text = f"{some} can't come back, whether {gone} removed or not"
     else:
-        text = f"{worst} of them can't come back, and {number(removed.seeds)} if {gone} removed"
+        text = f"{some} can't come back, and {number(removed.seeds)} if {gone} removed"
     return f"{text}{_compared(document, only)}."
 
 
