@@ -54,8 +54,12 @@ def amount_of(resource: str, number: int) -> str:
 
 def free_of(resource: str, number: int) -> str:
     """`1 pod slot is free`, `500m CPU are free`."""
-    verb = "is" if amount(resource, number) == "1" else "are"
-    return f"{amount_of(resource, number)} {verb} free"
+    return f"{amount_of(resource, number)} {is_free(resource, number)}"
+
+
+def is_free(resource: str, number: int) -> str:
+    """`is free` after an amount of one, otherwise `are free`."""
+    return "is free" if amount(resource, number) == "1" else "are free"
 
 
 def duration(seconds: int) -> str:

@@ -12,6 +12,7 @@ from planner_models.plan import ProtectedCount, Stop
 from planner_models.source import ClusterSource
 
 DrainStatus = Literal["possible", "impossible", "undecided"]
+Survive = Literal["zone", "node", "none"]
 
 BlockedBy = Literal[
     "budgetNever",
@@ -43,13 +44,23 @@ class DrainOptions(Document):
     pod_selector: str | None = None
     max_unavailable: int | None = None
     seeds: int | None = None
+    rolling: bool = False
+    nodes_at_once: int | None = None
+    extra_nodes: int = 0
+    most: bool = False
+    keep: str | None = None
+    survive: Survive = "none"
 
 
 class DrainEviction(PlannedEviction):
-    """A pod to evict in a round; `lost`: nobody makes it anew."""
+    """A pod to evict in a round; `lost`: nobody makes it anew.
+
+    `again`: an earlier round has evicted it already, so that it has another name by then.
+    """
 
     round: int = 1
     lost: bool = False
+    again: bool = False
 
 
 class DrainRound(Document):
@@ -65,12 +76,49 @@ class DrainRound(Document):
     uncordon: tuple[str, ...] = ()
 
 
+class BudgetShare(Document):
+    """A budget that lets so many of its `pods` on the nodes go at once."""
+
+    budget: str
+    pods: int
+    at_once: int
+
+
 class DrainBounds(Document):
-    """What no drain of these nodes beats; absent where nothing is known."""
+    """What no drain of these nodes beats; absent where nothing is known.
+
+    `tightest` is the budget that the number of waves comes from.
+    """
 
     evictions: int | None = None
     waves: int | None = None
     rounds: int | None = None
+    tightest: BudgetShare | None = None
+
+
+class KeptInDomain(Document):
+    """So many of a domain's nodes have to stay, for what hard spread keeps there requests."""
+
+    topology_key: str
+    domain: str
+    keeps: int
+    nodes: int
+    requested: dict[str, int]
+
+
+class AtOnce(Document):
+    """How many of the nodes can be empty together at the most; `domains` where they say so."""
+
+    most: int
+    domains: tuple[KeptInDomain, ...] = ()
+
+
+class LaterRounds(Document):
+    """Rounds that are only counted: `evictions` are the pods on their nodes by then."""
+
+    rounds: int
+    nodes: int
+    evictions: int
 
 
 class DrainChoice(Document):
@@ -82,7 +130,9 @@ class DrainChoice(Document):
     evictions: int | None = None
     waves: int | None = None
     status: DrainStatus
-    text: str = ""
+    per_domain: int | None = None
+    topology_key: str | None = None
+    """Set where all nodes of a domain of this key go at once."""
 
 
 class BlockedPod(Document):
@@ -133,25 +183,55 @@ class DrainBudget(Document):
 
 
 class Savings(Document):
-    """What the emptied nodes cost of what all nodes cost, per hour."""
+    """What the emptied nodes cost of what all nodes cost, per hour; `bound`: no set costs more."""
 
     per_hour: float
     of: float
+    bound: float
 
 
-class SingleFailure(Document):
-    """Pods that wait if one more node or zone is lost afterwards."""
+class Waiting(Document):
+    """The fewest and the most pods that wait, over all single failures of a kind."""
 
-    kind: Literal["zone", "node"]
-    domain: str
-    waiting: int
+    least: int
+    most: int
+
+
+class SavedNodes(Document):
+    """A set of nodes that can go, and what the cluster stands without them.
+
+    `node` and `zone`: if one more of these is lost and removed; absent where it was not tried.
+    """
+
+    nodes: tuple[str, ...]
+    nodes_left: int
+    evictions: int
+    waves: int
+    per_hour: float | None = None
+    node: Waiting | None = None
+    zone: Waiting | None = None
+    survives: Survive = "none"
 
 
 class AfterDrain(Document):
-    """The cluster afterwards: the part of CPU that is requested, and single failures."""
+    """The cluster afterwards: the part of CPU that is requested, and sets to choose from."""
 
-    requested: float | None = None
-    singles: tuple[SingleFailure, ...] = ()
+    requested: float
+    sets: tuple[SavedNodes, ...] = ()
+
+
+class MostNodes(Document):
+    """How good the set of `--most` is.
+
+    Of all nodes that may go no set has more than `bound` of them, or costs more than
+    `savings.bound`. `setsTried` were worth as much or more, and all but the last of them failed.
+    """
+
+    of: int
+    bound: int | None = None
+    optimal: bool
+    sets_tried: int
+    at_once: AtOnce | None = None
 
 
 class DrainPlan(Document):
@@ -183,6 +263,12 @@ class DrainPlan(Document):
     convergence: Convergence | None = None
     part: int | None = None
     """With --wave: the only wave that is shown."""
+    round: int | None = None
+    """With --round: the only round that is shown."""
+    at_once: AtOnce | None = None
+    later: LaterRounds | None = None
+    """With --rolling in a large cluster: rounds after those that are planned."""
+    most: MostNodes | None = None
     savings: Savings | None = None
     after: AfterDrain | None = None
     stopped: Stop | None = None

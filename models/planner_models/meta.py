@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from planner_models.base import Bool, KubeModel
+from planner_models.base import Bool, Int, KubeModel
 from planner_models.labels import Labels
 
 _RFC3339 = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:\d\d)", re.ASCII)
@@ -56,6 +56,7 @@ class ObjectMeta(KubeModel):
     labels: Labels = Field(default_factory=dict)
     annotations: dict[str, str] = Field(default_factory=dict)
     owner_references: tuple[OwnerReference, ...] = ()
+    generation: Int | None = None
     creation_timestamp: Time | None = None
     deletion_timestamp: Time | None = None
 

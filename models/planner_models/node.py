@@ -14,6 +14,7 @@ from planner_models.taints import Taint
 
 HOSTNAME = "kubernetes.io/hostname"
 ZONE = "topology.kubernetes.io/zone"
+INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 REGION = "topology.kubernetes.io/region"
 UNSCHEDULABLE_TAINT = "node.kubernetes.io/unschedulable"
 

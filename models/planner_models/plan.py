@@ -46,7 +46,8 @@ class Objective(Document):
 class Placement(Document):
     """A pod that is placed (`from` absent) or moved.
 
-    `breaks` names the rules that it breaks there, which only `--relax` allows.
+    `breaks` names the rules that it breaks there, which only `--relax` allows. A `synthesised` pod
+    is one that planner made from its workload's template: it exists under no such name.
     """
 
     pod: str
@@ -55,6 +56,7 @@ class Placement(Document):
     from_: str | None = Field(default=None, alias="from")
     reason: str
     breaks: tuple[str, ...] = ()
+    synthesised: bool = False
 
 
 class Unplaced(Document):
@@ -239,10 +241,11 @@ class ProtectedPod(Document):
 
 
 class ProtectedCount(Document):
-    """How many running pods are left alone for the same reason."""
+    """How many running pods are left alone for the same reason, and of which workloads."""
 
     reason: str
     pods: int
+    workloads: tuple[str, ...] = ()
 
 
 class Plan(Document):

@@ -232,6 +232,8 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     scheduler_message: str = ""
     """What kube-scheduler says of this pod in its condition PodScheduled: why no node takes it."""
     synthesised: bool = False
+    finalizers: str = ""
+    """`metadata.finalizers`, joined by commas: the object stays until all of them are gone."""
 
     @property
     def key(self) -> str:

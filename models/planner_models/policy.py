@@ -82,6 +82,7 @@ class BudgetCondition(KubeModel):
 class PodDisruptionBudgetStatus(KubeModel):
     """What the disruption controller last counted; absent in manifests."""
 
+    observed_generation: Int | None = None
     disruptions_allowed: Int | None = None
     current_healthy: Int | None = None
     desired_healthy: Int | None = None

@@ -112,10 +112,13 @@ class StatefulSetOrdinals(KubeModel):
 
 
 class RollingUpdateStatefulSet(KubeModel):
-    """Pods from the ordinal `partition` on are updated, `maxUnavailable` at once."""
+    """Pods from the ordinal `partition` on are updated, `maxUnavailable` at once.
+
+    Only an API server with the feature MaxUnavailableStatefulSet stores that number.
+    """
 
     partition: Count = 0
-    max_unavailable: IntOrPercent = 1
+    max_unavailable: IntOrPercent | None = None
 
 
 class StatefulSetUpdateStrategy(KubeModel):
@@ -233,10 +236,9 @@ class Job(KubeObject):
 
     @property
     def finished(self) -> bool:
-        """Complete or failed for good."""
-        return any(
-            c.type in ("Complete", "Failed") and c.status == "True" for c in self.status.conditions
-        )
+        """Complete or failed for good, or about to be so: no more pods are made."""
+        ends = ("Complete", "Failed", "SuccessCriteriaMet", "FailureTarget")
+        return any(c.type in ends and c.status == "True" for c in self.status.conditions)
 
     @property
     def replaces_failed_only(self) -> bool:

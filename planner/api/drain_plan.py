@@ -45,6 +45,17 @@ class DrainPlan(drain.DrainPlan, Answer):
             }
         )
 
+    def only_round(self, number: int) -> DrainPlan:
+        """The part of a rolling drain that is one round, counted from 1."""
+        if not 1 <= number <= len(self.rounds):
+            raise UsageError(f"`round={number}`: the plan has {len(self.rounds)}")
+        return self.model_copy(
+            update={
+                "round": number,
+                "evictions": tuple(each for each in self.evictions if each.round == number),
+            }
+        )
+
     def to_script(self) -> str:
         """A shell script that cordons the nodes and evicts the pods, wave by wave."""
         return self.to_text("script")
@@ -78,9 +89,16 @@ def nodes_of(
     selector: str | LabelSelector | None,
     zone: str | None,
     every: bool,
+    *,
+    most: bool,
 ) -> tuple[int, ...]:
-    """The nodes that were given, all ways of giving them taken together; each counts once."""
-    if not (names or selector is not None or zone is not None or every):
+    """The nodes that were given, all ways of giving them taken together; each counts once.
+
+    Whoever asks which nodes can go has all in mind, if none are given.
+    """
+    given = bool(names or selector is not None or zone is not None)
+    every = every or (most and not given)
+    if not (given or every):
         raise UsageError("drain needs nodes: names, -l SELECTOR, --zone, --all or --most")
     found = {find_node(snapshot, name.removeprefix("node/")) for name in names}
     wanted = label_selector("selector", selector)

@@ -11,6 +11,7 @@ from planner.api.arguments import meant
 from planner.api.settings import SettingKind
 from planner.errors import UsageError
 from planner.sources.errors import SourceError
+from planner.words import count_of
 from planner_models import evictions
 from planner_models.base import Document
 from planner_models.evictions import PlanPart
@@ -88,7 +89,10 @@ class EvictionPlan(evictions.EvictionPlan, Answer):
 
     def _short(self) -> str:
         sure = "converges" if self.converges else "does not always converge"
-        return f"{len(self.evictions)} evictions in {len(self.waves)} waves, {sure}"
+        return (
+            f"{count_of(len(self.evictions), 'eviction')} in "
+            f"{count_of(len(self.waves), 'wave')}, {sure}"
+        )
 
 
 def goals_of(snapshot: Snapshot, words: Iterable[str]) -> tuple[tuple[Goal, ...], tuple[int, ...]]:

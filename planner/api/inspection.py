@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import PrivateAttr
 
 from planner.api.answers import Answer
+from planner.words import count_of
 from planner_models import inspection
 from planner_models.base import Document
 
@@ -49,5 +50,6 @@ class Inspection(inspection.Inspection, Answer):
         return self.workloads
 
     def _short(self) -> str:
-        counts = f"{self.nodes.total} nodes, {self.pods.running} pods running"
+        nodes, pods = count_of(self.nodes.total, "node"), count_of(self.pods.running, "pod")
+        counts = f"{nodes}, {pods} running"
         return f"{counts}, {self.spread.excess} over the limit"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from planner.api.answers import Answer
+from planner.words import count_of
 from planner_models import plan
 from planner_models.base import Document
 
@@ -45,6 +46,7 @@ class Plan(plan.Plan, Answer):
 
     def _short(self) -> str:
         return (
-            f"{self.status}, {len(self.placements)} placements in {len(self.waves)} waves, "
+            f"{self.status}, {count_of(len(self.placements), 'placement')} in "
+            f"{count_of(len(self.waves), 'wave')}, "
             f"{len(self.unplaced)} unplaced"
         )

@@ -72,7 +72,8 @@ class Plans(ABC):
         `movable` matches and `immovable` doesn't, and none of the pods and workloads that `spared`
         names in the namespace. Pods that would not come back as they are stay, too; `allow_jobs`
         and `allow_owners` (kinds, such as `StrimziPodSet`) widen that. `relax` breaks the least,
-        `preempt` lets lower priorities give way. Without `hops` no pod runs on a temporary node.
+        `preempt` lets lower priorities give way, but none that is `spared`. Without `hops` no pod
+        runs on a temporary node.
         `progress` is told how far the search is.
         """
         from planner.api.plan import Plan
@@ -98,11 +99,9 @@ class Plans(ABC):
         one_of("prefer", prefer, PREFERENCES)
         one_of("move_cost", move_cost, MOVE_COSTS)
         chosen = self._selection("solve", targets, namespace, all_namespaces, selector)
-        staying = chosen.others
-        words = tuple(spared)
+        words, named = tuple(spared), frozenset[int]()
         if words:
-            named = self._selection("solve", words, namespace, all_namespaces, None)
-            staying |= frozenset(named.pods)
+            named = frozenset(self._selection("solve", words, namespace, all_namespaces, None).pods)
         options = SolveOptions(
             rebalance=rebalance,
             relax=relax,
@@ -118,7 +117,8 @@ class Plans(ABC):
             ),
             movable=label_selector("movable", movable),
             immovable=label_selector("immovable", immovable),
-            spared=staying,
+            spared=chosen.others | named,
+            unyielding=named,
             max_unavailable=max_unavailable,
             surge=surge,
             hops=hops,
@@ -238,11 +238,20 @@ class Plans(ABC):
         selector: str | LabelSelector | None = None,
         zone: str | None = None,
         all_nodes: bool = False,
+        rolling: bool = False,
+        nodes_at_once: int | None = None,
+        extra_nodes: int = 0,
+        round_number: int | None = None,
+        most: bool = False,
+        keep: str | LabelSelector | None = None,
+        survive: str = "none",
+        price: str | float | os.PathLike[str] | None = None,
         pod_selector: str | LabelSelector | None = None,
         force: bool = False,
         delete_emptydir_data: bool = False,
         allow_owners: Iterable[str] = (),
         max_unavailable: int | None = None,
+        helps: bool | None = None,
         seeds: int | None = None,
         time_limit: float = 60.0,
         scheduler: Configuration = None,
@@ -254,21 +263,31 @@ class Plans(ABC):
         Nodes are given by name, by their labels (`selector`), by zone, or all of them. As with
         `kubectl drain`, pods of DaemonSets and static pods stay; `pod_selector` chooses those that
         have to leave, `force` evicts pods that no controller makes anew, and
-        `delete_emptydir_data` those with emptyDir volumes.
+        `delete_emptydir_data` those with emptyDir volumes. `helps` tries changes on copies where it
+        is not possible; without it that is done in clusters of up to 20,000 pods.
+
+        With `rolling` they are emptied in rounds and come back in between, `nodes_at_once` of them,
+        with `extra_nodes` added before; `round_number` is planned in any case. With `most` those
+        are chosen that are worth most: by `price` per hour, a number for all or a file, otherwise
+        by their number. `keep` selects nodes that stay, `survive` says which single failure the
+        rest has to stand: "zone", "node" or "none".
         """
         from planner.api.drain_plan import DrainPlan, nodes_of, selected_pods, words_of
+        from planner.api.drain_questions import Asked, answered
         from planner.api.profiles import default_scheduler
-        from planner.documents.drain_plan import drain_plan
-        from planner.drain.find import find_drain
         from planner.drain.options import DrainOptions
 
+        asked = Asked(
+            rolling, nodes_at_once, extra_nodes, round_number, most, keep, survive, price, helps
+        )
+        asked.check()
         require_time(time_limit)
         require_at_least("seeds", seeds, 1)
         require_at_least("max_unavailable", max_unavailable, 1)
         require_nodes(self.snapshot)
         self._require_budgets("drain")
         options = DrainOptions(
-            nodes=nodes_of(self.snapshot, nodes, selector, zone, all_nodes),
+            nodes=nodes_of(self.snapshot, nodes, selector, zone, all_nodes, most=most),
             force=force,
             delete_emptydir_data=delete_emptydir_data,
             pods=selected_pods(self.snapshot, pod_selector),
@@ -278,10 +297,10 @@ class Plans(ABC):
             time_limit=time_limit,
         )
         profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
-        found = find_drain(self.snapshot, options, profile, progress)
         chosen = None if pod_selector is None else str(pod_selector)
+        document, shown = answered(self.snapshot, options, asked, profile, chosen, progress)
         words = words_of(nodes, None if selector is None else str(selector), zone, all_nodes)
-        return DrainPlan.of(drain_plan(found, chosen), self._origin("drain", words))
+        return DrainPlan.of(document, self._on(shown)._origin("drain", words))
 
     @abstractmethod
     def _on(self, snapshot: Snapshot) -> Plans:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -22,12 +23,22 @@ from planner.cli.options import (
     SkipInvalid,
     Verbose,
     WaveNumber,
+    limit,
     named,
 )
 from planner.cli.output import show, write_page
 from planner.cli.progress import ProgressLine
 from planner.exit_codes import DONE, INTERRUPTED, NEGATIVE, UNDECIDED
 from planner.report.text.formats import PlanOutput
+
+
+class Failure(StrEnum):
+    """Single failures that the rest of a cluster may have to stand."""
+
+    ZONE = "zone"
+    NODE = "node"
+    NONE = "none"
+
 
 if TYPE_CHECKING:
     from planner_models.drain import DrainPlan
@@ -48,6 +59,42 @@ NodeSelector = Annotated[
 ]
 Zone = Annotated[str | None, named("--zone", "All nodes of this zone.", "ZONE")]
 All = Annotated[bool, typer.Option("--all", help="All nodes.", show_default=False)]
+Rolling = Annotated[
+    bool,
+    typer.Option(
+        "--rolling",
+        help="In rounds: nodes come back, upgraded and empty, before the next round.",
+    ),
+]
+NodesAtOnce = Annotated[
+    int | None, limit("--nodes-at-once", "With --rolling: so many nodes in a round.", 1)
+]
+ExtraNodes = Annotated[
+    int, limit("--extra-nodes", "With --rolling: so many nodes are added first.", 0)
+]
+RoundNumber = Annotated[
+    int | None, limit("--round", "With --rolling: plan and show this round only.", 1)
+]
+MostNodes = Annotated[
+    bool, typer.Option("--most", help="Choose the nodes: as many, or as costly ones, as can go.")
+]
+Keep = Annotated[
+    str | None, named("--keep", "With --most: nodes with these labels stay.", "SELECTOR")
+]
+SurviveFailure = Annotated[
+    Failure,
+    typer.Option(
+        "--survive", help="With --most: which single failure must leave no pod waiting then."
+    ),
+]
+Price = Annotated[
+    str | None,
+    named(
+        "--price",
+        "With --most: what a node costs per hour, or a file with prices by instance type.",
+        "N|FILE",
+    ),
+]
 PodSelector = Annotated[
     str | None,
     named("--pod-selector", "Only pods with these labels have to leave.", "SELECTOR"),
@@ -60,6 +107,14 @@ EmptyDir = Annotated[
     bool,
     typer.Option(
         "--delete-emptydir-data", help="Evict pods with emptyDir volumes, too; their data is lost."
+    ),
+]
+Helps = Annotated[
+    bool | None,
+    typer.Option(
+        "--helps/--no-helps",
+        help="Where it is impossible, try changes on copies; by default up to 20,000 pods.",
+        show_default=False,
     ),
 ]
 TimeLimit = Annotated[
@@ -78,11 +133,20 @@ def drain(  # noqa: PLR0913, PLR0917 - the options of the command
     selector: NodeSelector = None,
     zone: Zone = None,
     every: All = False,
+    rolling: Rolling = False,
+    nodes_at_once: NodesAtOnce = None,
+    extra_nodes: ExtraNodes = 0,
+    round_number: RoundNumber = None,
+    most: MostNodes = False,
+    keep: Keep = None,
+    survive: SurviveFailure = Failure.NONE,
+    price: Price = None,
     pod_selector: PodSelector = None,
     force: Force = False,
     delete_emptydir_data: EmptyDir = False,
     allow_owners: AllowOwners = None,
     max_unavailable: MaxUnavailable = None,
+    helps: Helps = None,
     seeds: Seeds = None,
     wave: WaveNumber = None,
     time_limit: TimeLimit = 60.0,
@@ -104,6 +168,8 @@ def drain(  # noqa: PLR0913, PLR0917 - the options of the command
     planner drain -f cluster.json node-7
     planner drain -f cluster.json -l pool=blue -o script
     planner drain --example zone-outage-before --zone eu-1a
+    planner drain --example zone-outage-before --all --rolling
+    planner drain --example zone-outage-before --most --price 0.2016
     """
     cluster = read_cluster(context, filenames, example)
     with ProgressLine(sys.stderr, time_limit) as progress:
@@ -112,11 +178,20 @@ def drain(  # noqa: PLR0913, PLR0917 - the options of the command
             selector=selector,
             zone=zone,
             all_nodes=every,
+            rolling=rolling,
+            nodes_at_once=nodes_at_once,
+            extra_nodes=extra_nodes,
+            round_number=round_number,
+            most=most,
+            keep=keep,
+            survive=survive.value,
+            price=price,
             pod_selector=pod_selector,
             force=force,
             delete_emptydir_data=delete_emptydir_data,
             allow_owners=allow_owners or (),
             max_unavailable=max_unavailable,
+            helps=helps,
             seeds=seeds,
             time_limit=time_limit,
             scheduler=scheduler_config,
@@ -124,6 +199,8 @@ def drain(  # noqa: PLR0913, PLR0917 - the options of the command
             progress=progress,
         )
     write_page(context, plan, report)
+    if round_number is not None:
+        plan = plan.only_round(round_number)
     show(context, plan if wave is None else plan.only_wave(wave), output)
     return exit_code(plan)
 

@@ -128,15 +128,19 @@ MaxInput: TypeAlias = Annotated[
         callback=_remember_max_input,
     ),
 ]
+_NAMES = "name lists pod/web-1, and deploy/web where planner made the pods itself from a template"
 OutputFormat: TypeAlias = Annotated[
-    Output, typer.Option("--output", "-o", help="How to write the result.", case_sensitive=False)
+    Output,
+    typer.Option(
+        "--output", "-o", help=f"How to write the result; {_NAMES}.", case_sensitive=False
+    ),
 ]
 PlanFormat: TypeAlias = Annotated[
     PlanOutput,
     typer.Option(
         "--output",
         "-o",
-        help="How to write the result; script is a shell script that carries it out.",
+        help=f"How to write the result; script is a shell script that carries it out, {_NAMES}.",
         case_sensitive=False,
     ),
 ]

@@ -22,7 +22,7 @@ from planner_models.taints import HARD_EFFECTS, Taint, Toleration, first_untoler
 
 BoolArray: TypeAlias = NDArray[np.bool_]
 
-_CORDON = Taint(key=UNSCHEDULABLE_TAINT, effect="NoSchedule")
+CORDON = Taint(key=UNSCHEDULABLE_TAINT, effect="NoSchedule")
 
 
 class NodeRules:
@@ -70,7 +70,7 @@ class NodeRules:
 
     def uncordoned(self, tolerations: tuple[Toleration, ...]) -> BoolArray:
         """Nodes that are not cordoned; all of them if the taint of a cordon is tolerated."""
-        tolerated = any(toleration.tolerates(_CORDON) for toleration in tolerations)
+        tolerated = any(toleration.tolerates(CORDON) for toleration in tolerations)
         return self._all if tolerated else self._open
 
     def declaring(self, features: tuple[str, ...]) -> BoolArray:

@@ -27,6 +27,7 @@ def cluster_notices(
     return (
         *_pods_elsewhere(pods, node_of),
         *_nodes_without_hostname(nodes, specs),
+        *_nodes_on_their_way_out(nodes),
         *_unknown_namespaces(inventory, pods, specs),
         *missing_storage(inventory, pods, node_of),
         *_unreadable_affinity(pods, specs),
@@ -63,6 +64,19 @@ def _nodes_without_hostname(nodes: Sequence[Node], specs: Iterable[PodSpec]) -> 
             code="noHostname",
             text=f"{counted(len(bare), 'node')} without the label {HOSTNAME}, which pods spread by",
             objects=name_some(bare),
+        )
+
+
+def _nodes_on_their_way_out(nodes: Sequence[Node]) -> Iterator[Notice]:
+    """kube-scheduler minds taints, not that a Node object is being deleted."""
+    leaving = [node.name for node in nodes if node.metadata.deletion_timestamp is not None]
+    if leaving:
+        who, it = ("is", "it") if len(leaving) == 1 else ("are", "them")
+        yield Notice(
+            code="nodeBeingDeleted",
+            text=f"{counted(len(leaving), 'node')} {who} being deleted, and pods on {it} will go, "
+            f"too; unless a taint forbids it, new pods may still land on {it}",
+            objects=name_some(leaving),
         )
 
 

@@ -50,6 +50,18 @@ class Quotas:
         ]
         return min(rooms, key=lambda each: each.pods, default=None)
 
+    def exceeded(self, namespace: str, spec: PodSpec) -> str:
+        """A quota of which more is used than it allows; pods of this spec can't be made anew."""
+        return next(
+            (
+                quota.key
+                for quota in self._counted
+                if quota.namespace == namespace and covers(quota, spec)
+                if any(left < 0 for _, _, left in self._left(quota, usage(spec)))
+            ),
+            "",
+        )
+
     def _left(
         self, quota: ResourceQuota, asked: Mapping[str, int]
     ) -> Iterator[tuple[str, int, int]]:

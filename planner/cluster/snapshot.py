@@ -34,7 +34,10 @@ ELSEWHERE = -2
 GONE = -3
 """Taken out of the snapshot; its index stays, so that other indexes keep their meaning."""
 
-SHARED = ("node_index", "pod_index", "group_index", "_topologies", "workloads", "memo")
+SHARED = (
+    *("node_index", "pod_index", "group_index", "_topologies", "workloads", "memo"),
+    "group_memo",
+)
 """What has been found out about a snapshot and holds for all that differ in placement."""
 
 
@@ -149,6 +152,11 @@ class Cluster:
         return {}
 
     @cached_property
+    def group_memo(self) -> dict[str, Any]:
+        """The same from groups alone, whatever the nodes are."""
+        return {}
+
+    @cached_property
     def _by_group(self) -> tuple[IntArray, IntArray]:
         """All pods sorted by group, and where each group begins."""
         order = np.argsort(self.group_of, kind="stable")
@@ -178,11 +186,15 @@ class Cluster:
         return self.with_placement(dict.fromkeys(pods, GONE))
 
     def with_pods(self, records: Mapping[int, Pod]) -> Cluster:
-        """Newer records of the same pods: another age or state, the same key, labels and spec."""
+        """Newer records of the same pods: another name, age or state, the same labels and spec."""
         pods = list(self.pods)
+        renamed = any(pods[index].key != pod.key for index, pod in records.items())
         for index, pod in records.items():
             pods[index] = pod
-        return self._derived(pods=tuple(pods))
+        changed = self._derived(pods=tuple(pods))
+        if renamed:
+            changed.__dict__.pop("pod_index", None)
+        return changed
 
     def with_owners(self, owners: Owners) -> Cluster:
         """The same controllers as before, other numbers of replicas."""
@@ -236,14 +248,16 @@ class Cluster:
     def _with_nodes(self, **changes: Any) -> Cluster:
         """What is known of pods and groups alone is shared."""
         changed = replace(self, **changes)
-        for name in ("pod_index", "group_index", "workloads", "terminating", "_by_group"):
+        self.__dict__.setdefault("group_memo", {})
+        shared = ("pod_index", "group_index", "workloads", "terminating", "_by_group", "group_memo")
+        for name in shared:
             if name in self.__dict__:
                 changed.__dict__[name] = self.__dict__[name]
         return changed
 
     def _derived(self, **changes: Any) -> Cluster:
         changed = replace(self, **changes)
-        for shared in ("memo", "_topologies"):
+        for shared in ("memo", "group_memo", "_topologies"):
             self.__dict__.setdefault(shared, {})
         names: tuple[str, ...] = SHARED
         if "pods" not in changes:

@@ -19,6 +19,7 @@ from planner.cluster.times import latest
 from planner.descheduler.policy import PolicyRun, run_policy
 from planner.descheduler.strategies.framework import RefusedEviction
 from planner.disruption.eviction_api import BudgetedEvictions
+from planner.disruption.replacement import Replacements
 from planner.replay.violations import Violation, total, violations
 from planner.scheduler.profile import Profile, default_profile
 from planner.scheduler.simulate import simulate
@@ -154,7 +155,8 @@ class _Simulation:
         """Take the evicted pods away, and let the scheduler place whatever waits."""
         evicted = {eviction.pod for eviction in run.evictions}
         indexes = [i for i in cluster.running.tolist() if cluster.pods[i] in evicted]
-        back = [i for i in indexes if _comes_back(cluster.pods[i])]
+        replacements = Replacements(cluster)
+        back = [i for i in indexes if replacements.of(i).fate != "none"]
         gone = replace(
             cluster,
             finished_pods=tuple(pod for pod in cluster.finished_pods if pod not in evicted),
@@ -167,7 +169,8 @@ class _Simulation:
         nodes = {
             cluster.pods[i].key: _node_name(after, i) for i in back if after.node_of[i] != GONE
         }
-        return after, self._round(cluster, run, number, nodes, after)
+        comes_back = frozenset(cluster.pods[i].key for i in back)
+        return after, self._round(cluster, run, number, nodes, comes_back, after)
 
     def _round(
         self,
@@ -175,6 +178,7 @@ class _Simulation:
         run: PolicyRun,
         number: int,
         nodes: Mapping[str, str | None],
+        comes_back: frozenset[str],
         after: Cluster,
     ) -> Round:
         evicted = tuple(
@@ -185,7 +189,7 @@ class _Simulation:
                 reason=eviction.reason,
                 source=eviction.node,
                 target=nodes.get(eviction.pod.key),
-                comes_back=_comes_back(eviction.pod),
+                comes_back=eviction.pod.key in comes_back,
             )
             for eviction in run.evictions
         )
@@ -212,11 +216,6 @@ class _Simulation:
             REMEMBERING & set(profile.strategies) or profile.evictor.min_pod_age is not None
             for profile in self.policy.profiles
         )
-
-
-def _comes_back(pod: Pod) -> bool:
-    """A controller replaces its pods; those that have finished it has replaced already."""
-    return pod.owner is not None and not pod.finished
 
 
 def _new(pod: Pod, now: int) -> Pod:

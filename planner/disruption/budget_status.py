@@ -87,7 +87,7 @@ def _status(
     allowed = max(0, healthy - desired) if expected > 0 else 0
     never = _never(budget, scale, desired, max(expected, pods) if expected > 0 else 0)
     status = budget.status
-    if trust_status and status.disruptions_allowed is not None:
+    if trust_status and status.disruptions_allowed is not None and _current(budget):
         allowed = max(0, status.disruptions_allowed)
         healthy = healthy if status.current_healthy is None else status.current_healthy
         desired = desired if status.desired_healthy is None else status.desired_healthy
@@ -139,6 +139,12 @@ def _never(budget: PodDisruptionBudget, scale: int | None, desired: int, most: i
     if spec.max_unavailable is not None:
         return f"maxUnavailable {spec.max_unavailable}"
     return f"minAvailable {spec.min_available} of {most}"
+
+
+def _current(budget: PodDisruptionBudget) -> bool:
+    """Whether the status is about the budget as it is; until then the Eviction API says wait."""
+    seen, now = budget.status.observed_generation, budget.metadata.generation
+    return seen is None or now is None or seen >= now
 
 
 def _failed(budget: PodDisruptionBudget) -> str:

@@ -22,16 +22,16 @@ def job_replacement(
 ) -> tuple[Literal["equal", "none", "unknown"], str]:
     """Whether the Job brings a pod back if `going` of its running pods go; None: all of them."""
     name = f"job/{job.name}"
-    if job.metadata.deletion_timestamp is not None:
-        return "none", f"{name} is being deleted"
-    if len(pods) > job.wanted:
-        return "none", f"{name} has more pods than it wants"
+    gone = _makes_none(job, len(pods), name)
+    if gone:
+        return "none", gone
     if job.spec.managed_by not in ("", "kubernetes.io/job-controller"):
         return "unknown", f"{name} is managed by {job.spec.managed_by}"
-    if job.spec.template.spec.scheduling_gates:
-        return "none", "a new pod would wait for its scheduling gates"
-    if _ignores_evictions(job):
+    action = _on_eviction(job)
+    if action == "Ignore":
         return "equal", ""
+    if action != "Count":
+        return "none", f"the podFailurePolicy of {name} may fail it ({action})"
     if job.spec.backoff_limit_per_index is not None:
         return "unknown", f"{name} counts failures per index, and an eviction is one"
     failures = job.status.failed + sum(pod.restarts for pod in pods)
@@ -41,10 +41,42 @@ def job_replacement(
     return "equal", ""
 
 
-def _ignores_evictions(job: Job) -> bool:
+def job_fails(job: Job, lost: int) -> bool:
+    """Whether the Job ends for sure, with all its pods, if so many of them are taken away.
+
+    Restarts of containers may end it sooner.
+    """
+    known = job.spec.managed_by in ("", "kubernetes.io/job-controller")
+    if not known or job.finished or _on_eviction(job) != "Count":
+        return False
+    if job.spec.backoff_limit_per_index is not None:
+        return False
+    return job.status.failed + lost > job.spec.backoff_limit
+
+
+def _makes_none(job: Job, pods: int, name: str) -> str:
+    """Why the Job makes no pod now that could take the place of another."""
+    if job.metadata.deletion_timestamp is not None:
+        return f"{name} is being deleted"
+    if pods > job.wanted:
+        return f"{name} has more pods than it wants"
+    if job.spec.template.spec.scheduling_gates:
+        return "a new pod would wait for its scheduling gates"
+    return ""
+
+
+def _on_eviction(job: Job) -> str:
+    """What its rules do with an evicted pod: the first that fits decides, and Count if none does.
+
+    A rule about exit codes may fit; one that ends the Job or an index is then the answer.
+    """
     for rule in job.spec.pod_failure_policy.rules:
-        if rule.action != "Ignore":
-            return False
-        if any(c.type == DISRUPTION and c.status == "True" for c in rule.on_pod_conditions):
-            return True
-    return False
+        by_exit_code = not rule.on_pod_conditions
+        disruption = any(
+            c.type == DISRUPTION and c.status == "True" for c in rule.on_pod_conditions
+        )
+        if disruption or (by_exit_code and rule.action not in ("Ignore", "Count")):
+            return rule.action
+        if by_exit_code and rule.action == "Count":
+            return "Count"
+    return "Count"

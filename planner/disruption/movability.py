@@ -147,8 +147,14 @@ def answers(node: Node) -> bool:
 class Movability:
     """Who may be moved in a snapshot, and why the others stay."""
 
-    def __init__(self, cluster: Cluster, policy: MovePolicy = DEFAULT_POLICY) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        policy: MovePolicy = DEFAULT_POLICY,
+        budgets: Allowances | None = None,
+    ) -> None:
         self._cluster = cluster
+        self._known = budgets
         self._policy = policy
         self._trusted = frozenset(kind.lower() for kind in policy.owners)
         self._away = frozenset(i for i, node in enumerate(cluster.nodes) if not answers(node))
@@ -186,7 +192,7 @@ class Movability:
 
     @cached_property
     def _budgets(self) -> Allowances:
-        return allowances(self._cluster)
+        return self._known or allowances(self._cluster)
 
     def _not_replaced(self, pod: int) -> Stay | None:
         owner = self._cluster.pods[pod].owner

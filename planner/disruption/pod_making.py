@@ -12,7 +12,8 @@ from functools import cached_property
 
 from planner.cluster import GONE, Cluster
 from planner.cluster.owners import WorkloadRef
-from planner.disruption.replacement import Replacements, ordinal_of
+from planner.disruption.ordinals import ordinal_of
+from planner.disruption.replacement import Replacements
 from planner_models.workload import StatefulSet
 
 

@@ -14,15 +14,25 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+import numpy as np
+
 from planner.cluster import GONE, Cluster
 from planner.cluster.owners import WorkloadRef
+from planner.disruption.admission import Admission
 from planner.disruption.jobs import job_replacement
-from planner.disruption.rollouts import revision_of, rollout_of
+from planner.disruption.ordinals import Ordinals, ordinal_of
+from planner.disruption.rollouts import (
+    deployment_name,
+    revision_of,
+    revisions_by_name,
+    rollout_of,
+)
 from planner.disruption.templates import another_pod
 from planner_models.meta import OwnerReference
 from planner_models.pod import Pod
 from planner_models.workload import (
     HASH_LABEL,
+    REVISION_LABEL,
     Deployment,
     Job,
     ReplicaSet,
@@ -72,11 +82,26 @@ class Replacements:
         self._controllers = cluster.owners.controllers
 
     def of(self, pod: int, *, before: int = 0, together: int | None = None) -> Replacement:
-        """What the pod's controller does once the pod is gone.
+        """What the pod's controller does once the pod is gone, and the API server then.
 
         `before` pods of its controller are gone already, and no longer too many. `together` pods of
         a Job go at about the same time; unless it is said, all of them may.
         """
+        comes = self._made(pod, before, together)
+        if comes.fate not in ("equal", "assumed"):
+            return comes
+        found = self._cluster.pods[pod]
+        refused = self._admission.refusal(found)
+        if refused:
+            return Replacement("none", refused)
+        other = self._admission.another(found)
+        return Replacement("other", other) if other else comes
+
+    @cached_property
+    def _admission(self) -> Admission:
+        return Admission(self._cluster)
+
+    def _made(self, pod: int, before: int, together: int | None) -> Replacement:
         found = self._cluster.pods[pod]
         if found.namespace in self._cluster.terminating_namespaces:
             return Replacement("none", f"its namespace {found.namespace} is being deleted")
@@ -96,7 +121,7 @@ class Replacements:
                 mine = [self._cluster.pods[each] for each in self._pods_of[ref][before:]]
                 return Replacement(*job_replacement(controller, mine, together))
             case _:
-                return self._without_controller(found)
+                return self._without_controller(pod)
 
     def surplus(self, controller: WorkloadRef) -> int:
         """How many pods the controller has beyond those that it wants."""
@@ -112,12 +137,15 @@ class Replacements:
     @cached_property
     def _pods_of(self) -> Mapping[WorkloadRef, Sequence[int]]:
         """The pods of each controller that count for it: who is leaving does not."""
-        found: dict[WorkloadRef, list[int]] = defaultdict(list)
-        gone = (self._cluster.node_of == GONE).tolist()
-        for index, pod in enumerate(self._cluster.pods):
-            if pod.owner is not None and not pod.terminating and not gone[index]:
-                found[WorkloadRef(pod.namespace, pod.owner.kind, pod.owner.name)].append(index)
-        return found
+        cluster = self._cluster
+        found: dict[tuple[str, str, str], list[int]] = {}
+        for index in np.flatnonzero((cluster.node_of != GONE) & ~cluster.terminating).tolist():
+            pod = cluster.pods[index]
+            owner = pod.owner
+            if owner is not None:
+                found.setdefault((pod.namespace, owner.kind, owner.name), []).append(index)
+        refs = {WorkloadRef(*names): pods for names, pods in found.items()}
+        return defaultdict(list, refs)
 
     # ReplicaSets
 
@@ -130,11 +158,9 @@ class Replacements:
     ) -> Replacement:
         if controller.metadata.deletion_timestamp is not None:
             return Replacement("none", f"{ref.short} is being deleted")
-        deployment = self._deployment_of(controller)
-        if deployment is not None:
-            rollout = self._rollout(deployment)
-            if rollout:
-                return Replacement("other", rollout)
+        rollout = self._rollout_above(controller)
+        if rollout:
+            return Replacement("other", rollout)
         if controller.status.refused:
             return Replacement("none", f"the API server refuses new pods of {ref.short}")
         if len(self._pods_of[ref]) - before > controller.spec.replicas:
@@ -145,12 +171,22 @@ class Replacements:
         changed = another_pod(template, pod, same_template=same_template)
         return Replacement("other", changed) if changed else EQUAL
 
-    def _deployment_of(self, controller: ReplicaSet | ReplicationController) -> Deployment | None:
+    def _rollout_above(self, controller: ReplicaSet | ReplicationController) -> str:
+        """What the owner of the controller is about to do with its pods, if there is one.
+
+        Of an owner that is unknown (an Argo Rollout) or not in the input, two controllers with pods
+        are the sign of a rollout.
+        """
         owner = controller.metadata.controller
-        if owner is None or owner.kind != "Deployment":
-            return None
-        found = self._controllers.get(WorkloadRef(controller.namespace, "Deployment", owner.name))
-        return found if isinstance(found, Deployment) else None
+        if owner is None:
+            return ""
+        above = WorkloadRef(controller.namespace, owner.kind, owner.name)
+        found = self._controllers.get(above)
+        if isinstance(found, Deployment):
+            return self._rollout(found)
+        siblings = self._owned_controllers[above]
+        several = sum(each.spec.replicas > 0 for each in siblings) > 1
+        return f"a rollout of {above.short} may be under way" if several else ""
 
     def _rollout(self, deployment: Deployment) -> str:
         ref = WorkloadRef(deployment.namespace, "Deployment", deployment.name)
@@ -164,17 +200,20 @@ class Replacements:
                         self._pods_of.get(WorkloadRef(each.namespace, "ReplicaSet", each.name), ())
                     ),
                 )
-                for each in self._replica_sets[ref]
+                for each in self._owned_controllers[ref]
+                if isinstance(each, ReplicaSet)
             ],
         )
 
     @cached_property
-    def _replica_sets(self) -> Mapping[WorkloadRef, Sequence[ReplicaSet]]:
-        """By Deployment."""
-        found: dict[WorkloadRef, list[ReplicaSet]] = defaultdict(list)
+    def _owned_controllers(
+        self,
+    ) -> Mapping[WorkloadRef, Sequence[ReplicaSet | ReplicationController]]:
+        """ReplicaSets by the Deployment, or whatever it is, that owns them."""
+        found: dict[WorkloadRef, list[ReplicaSet | ReplicationController]] = defaultdict(list)
         for ref, controller in self._controllers.items():
             owner = controller.metadata.controller
-            if isinstance(controller, ReplicaSet) and owner is not None:
+            if isinstance(controller, ReplicaSet | ReplicationController) and owner is not None:
                 found[WorkloadRef(ref.namespace, owner.kind, owner.name)].append(controller)
         return found
 
@@ -189,8 +228,10 @@ class Replacements:
             return Replacement("unknown", f"its name is not one that {ref.short} gives")
         if not start <= ordinal < start + controller.spec.replicas:
             return Replacement("none", f"{ref.short} has more pods than it wants")
+        if pod.finalizers:
+            return Replacement("unknown", f"it stays until its finalizers go ({pod.finalizers})")
         if controller.spec.pod_management_policy != "Parallel":
-            waits = self._unready_below(ref, start, ordinal)
+            waits = self._ordinals.unready_below(ref, start, ordinal)
             if waits is not None:
                 return Replacement("none", f"{ref.short} makes it anew only when {waits} is ready")
         mine = {
@@ -204,40 +245,46 @@ class Replacements:
         changed = another_pod(controller.spec.template, pod, same_template=due.same)
         return Replacement("other", changed) if changed else EQUAL
 
-    def _unready_below(self, ref: WorkloadRef, start: int, ordinal: int) -> str | None:
-        """The first pod below that the set waits for, before it makes this one."""
-        name = ref.name
-        ready = self._ready_of(ref)
-        return next(
-            (f"{name}-{below}" for below in range(start, ordinal) if below not in ready), None
-        )
-
-    def _ready_of(self, ref: WorkloadRef) -> frozenset[int]:
-        if ref not in self._ready:
-            node_of, pods = self._cluster.node_of, self._cluster.pods
-            ready = (p for p in self._pods_of[ref] if pods[p].ready and node_of[p] >= 0)
-            numbers = (ordinal_of(pods[each].name) for each in ready)
-            self._ready[ref] = frozenset(number for number in numbers if number is not None)
-        return self._ready[ref]
+    def _stateful_unseen(self, ref: WorkloadRef, pod: Pod) -> Replacement:
+        """Of a set that the input lacks: it may be ordered, as sets usually are."""
+        revisions = {
+            self._cluster.pods[each].labels.get(REVISION_LABEL) for each in self._pods_of[ref]
+        }
+        if len(revisions) > 1:
+            return Replacement("other", f"a rollout of {ref.short} may be under way")
+        ordinal = ordinal_of(pod.name)
+        lowest = self._ordinals.lowest(ref)
+        waits = None if ordinal is None else self._ordinals.unready_below(ref, lowest, ordinal)
+        if waits is not None:
+            return Replacement(
+                "unknown", f"{ref.short} may make it anew only when {waits} is ready"
+            )
+        return ASSUMED
 
     @cached_property
-    def _ready(self) -> dict[WorkloadRef, frozenset[int]]:
-        return {}
+    def _ordinals(self) -> Ordinals:
+        return Ordinals(self._cluster, self._pods_of)
 
     # Others
 
-    def _without_controller(self, pod: Pod) -> Replacement:
+    def _without_controller(self, index: int) -> Replacement:
         """The input lacks the controller; the Deployment above may still be there."""
+        pod = self._cluster.pods[index]
+        if pod.owner is not None and pod.owner.kind == "StatefulSet":
+            return self._stateful_unseen(
+                WorkloadRef(pod.namespace, "StatefulSet", pod.owner.name), pod
+            )
         if pod.owner is not None and pod.owner.kind == "Job":
             return Replacement("unknown", "its Job is not in the input, nor its backoffLimit")
         top = self._cluster.owners.workload_of(pod)
         found = self._controllers.get(top)
         if found is not None and found.metadata.deletion_timestamp is not None:
             return Replacement("none", f"{top.short} is being deleted")
+        name = deployment_name(pod)
+        if name and len(self._revisions[pod.namespace, name]) > 1:
+            return Replacement("other", f"a rollout of deploy/{name} may be under way")
         return ASSUMED
 
-
-def ordinal_of(name: str) -> int | None:
-    """The number at the end of a StatefulSet pod's name."""
-    tail = name.rpartition("-")[2]
-    return int(tail) if tail.isascii() and tail.isdigit() else None
+    @cached_property
+    def _revisions(self) -> Mapping[tuple[str, str], set[str]]:
+        return revisions_by_name(self._cluster, self._pods_of)

@@ -6,9 +6,12 @@ what comes after an evicted pod.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from planner.cluster import Cluster
+from planner.cluster.owners import WorkloadRef
 from planner_models.pod import Pod, PodTemplate
 from planner_models.workload import (
     HASH_LABEL,
@@ -91,3 +94,24 @@ def revision_of(
     if label != due:
         return DueRevision(under_way=f"{name} would make it from another revision ({due})")
     return DueRevision(same=True)
+
+
+def deployment_name(pod: Pod) -> str:
+    """Of a pod whose ReplicaSet is called `deployment-hash`; empty for others."""
+    hashed = pod.labels.get(HASH_LABEL, "")
+    if pod.owner is None or pod.owner.kind != "ReplicaSet" or not hashed:
+        return ""
+    name = pod.owner.name.removesuffix(f"-{hashed}")
+    return name if name != pod.owner.name else ""
+
+
+def revisions_by_name(
+    cluster: Cluster, pods_of: Mapping[WorkloadRef, Sequence[int]]
+) -> Mapping[tuple[str, str], set[str]]:
+    """ReplicaSets with pods, by the namespace and name of the Deployment that they tell of."""
+    found: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for ref, pods in pods_of.items():
+        name = deployment_name(cluster.pods[pods[0]]) if pods else ""
+        if name:
+            found[ref.namespace, name].add(ref.name)
+    return found

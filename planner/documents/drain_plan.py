@@ -25,11 +25,24 @@ from planner_models.drain import (
 from planner_models.evictions import Convergence, EvictionWave
 from planner_models.notice import Notice
 
+FEW_PODS = 20_000
+"""Up to so many pods changes are tried on copies without being asked to: each takes a drain."""
 
-def drain_plan(found: Drain, pod_selector: str | None = None) -> DrainPlan:
-    """The drain as it is shown and written."""
+
+def drain_plan(
+    found: Drain,
+    pod_selector: str | None = None,
+    *,
+    helps: bool | None = None,
+    kubectl: bool = True,
+) -> DrainPlan:
+    """The drain as it is shown and written; `helps` says whether changes are tried on copies.
+
+    What `kubectl` would do stands beside it, unless nobody asks.
+    """
     why = obstacles(found)
     tried = found.tried
+    tries = len(found.given.pods) <= FEW_PODS if helps is None else helps
     return DrainPlan(
         nodes=tuple(found.start.nodes[node].name for node in found.aim.drained),
         options=_options(found, pod_selector),
@@ -39,11 +52,11 @@ def drain_plan(found: Drain, pod_selector: str | None = None) -> DrainPlan:
         leaving=found.leaving.number,
         bounds=_bounds(found),
         blocked=tuple(_blocked(found, why)),
-        helps=helps_for(found, why),
+        helps=helps_for(found, why) if tries else (),
         proof=tuple(_proof(found, why)),
-        stays=left_alone(found.leaving.stays),
+        stays=left_alone(found.start, found.leaving.stays),
         budgets=tuple(_budgets(found)),
-        kubectl=_kubectl(found),
+        kubectl=_kubectl(found) if kubectl else None,
         converges=tried.converges,
         checked_seeds=found.seeds,
         convergence=Convergence(
@@ -52,7 +65,7 @@ def drain_plan(found: Drain, pod_selector: str | None = None) -> DrainPlan:
             terminating=tried.seeds_reached(terminating=True),
         ),
         pods=len(found.given.pods),
-        notices=tuple(_notices(found)),
+        notices=(*_notices(found), *(() if tries else _not_tried(found))),
     )
 
 
@@ -160,8 +173,7 @@ def _kubectl(found: Drain) -> KubectlDrain:
     stops = refuses(leaving)
     if stops:
         return KubectlDrain(evicted=0, refuses=stops)
-    pods = sorted((*leaving.going, *leaving.kept))
-    runs = kubectl_runs(found.aim, found.profile, found.budgets, pods)
+    runs = kubectl_runs(found.emptying)
     first = runs[0]
     return KubectlDrain(
         evicted=len(first.evicted) + len(leaving.lost),
@@ -185,6 +197,12 @@ def _ending(found: Drain, run: KubectlRun) -> tuple[object, ...]:
         tuple(sorted(group_of[list(run.pending)].tolist())),
         tuple(sorted(group_of[list(run.hanging)].tolist())),
     )
+
+
+def _not_tried(found: Drain) -> Iterator[Notice]:
+    if found.status != "possible":
+        text = "changes that might help were not tried on copies"
+        yield Notice(code="helpsNotTried", text=f"{text}; --helps tries them")
 
 
 def _notices(found: Drain) -> Iterator[Notice]:

@@ -84,7 +84,7 @@ def eviction_waves(found: Tried) -> Iterator[EvictionWave]:
             drain=tuple(real.nodes[n].name for n in found.aim.drained) if number == 0 else (),
             hold=wave.holds,
             wait_for=tuple(sorted(f"{ref.namespace}/{ref.short}" for ref in refs)),
-            ready=ready.wave(wave.evictions, ended),
+            ready=ready.wave(wave.evictions, before, ended),
             pending=max(0, waiting - waited),
             landings=tuple(_landings(real, before, ended)),
             excess=found.excess_at(ended),

@@ -10,11 +10,10 @@ import numpy as np
 from planner.cluster.snapshot import Cluster
 from planner.cluster.topology import NO_DOMAIN, IntArray
 from planner_models.inspection import Flavour, NodeInspection, Unit, Utilisation, ZoneInspection
-from planner_models.node import ZONE, Node
+from planner_models.node import INSTANCE_TYPE, ZONE, Node
 from planner_models.quantity import format_cpu, format_resource
 from planner_models.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 
-INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 SHOWN_ALWAYS = (CPU, MEMORY, PODS)
 _BYTES = (MEMORY, EPHEMERAL_STORAGE)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from planner.cluster import Cluster
+import numpy as np
+
+from planner.cluster import PENDING, Cluster
 from planner.disruption.replacement import Replacements
 from planner.replay.violations import Violation
 from planner_models.notice import Notice
@@ -25,11 +27,19 @@ def protected_pods(
         )
 
 
-def left_alone(reasons: Mapping[int, str]) -> tuple[ProtectedCount, ...]:
-    """How many pods stay for each reason."""
+def left_alone(cluster: Cluster, reasons: Mapping[int, str]) -> tuple[ProtectedCount, ...]:
+    """How many pods stay for each reason, and whose they are."""
     counts = Counter(reasons.values())
+    groups: dict[str, set[int]] = {}
+    for pod, reason in reasons.items():
+        groups.setdefault(reason, set()).add(int(cluster.group_of[pod]))
     return tuple(
-        ProtectedCount(reason=reason, pods=pods) for reason, pods in sorted(counts.items())
+        ProtectedCount(
+            reason=reason,
+            pods=pods,
+            workloads=tuple(sorted({cluster.workloads[g].short for g in groups[reason]})),
+        )
+        for reason, pods in sorted(counts.items())
     )
 
 
@@ -46,6 +56,19 @@ def assumed_to_return(cluster: Cluster, evicted: Iterable[int]) -> Iterator[Noti
                 "bring back the same pods (kubectl get deploy,rs,sts,rc -A -o json has them)"
             ),
             objects=tuple(sorted(workloads)),
+        )
+
+
+def promised_nodes(given: Cluster, now: Cluster) -> Iterator[Notice]:
+    """That pods which have preempted others count as running where they wait for these to end."""
+    waited = (given.node_of == PENDING) & (now.node_of >= 0)
+    names = tuple(given.pods[pod].key for pod in np.flatnonzero(waited).tolist())
+    if names:
+        who = "1 waiting pod counts" if len(names) == 1 else f"{len(names)} waiting pods count"
+        yield Notice(
+            code="nominated",
+            text=f"{who} as running: kube-scheduler has promised the node, and others end for it",
+            objects=names,
         )
 
 

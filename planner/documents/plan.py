@@ -11,7 +11,13 @@ from planner.cluster.owners import WorkloadRef
 from planner.disruption.node_lifecycle import with_condition_taints
 from planner.documents.broken_rules import Broken, broken_by, describe, reasons
 from planner.documents.greedy_comparison import compare
-from planner.documents.left_alone import assumed_to_return, driven_off, left_alone, protected_pods
+from planner.documents.left_alone import (
+    assumed_to_return,
+    driven_off,
+    left_alone,
+    promised_nodes,
+    protected_pods,
+)
 from planner.documents.part_of_pods import part_notice
 from planner.documents.waves import wave_documents
 from planner.documents.workload_changes import workload_changes
@@ -19,9 +25,11 @@ from planner.evictions.asked import among
 from planner.explain.one_sentence import ShortExplainer
 from planner.replay import total
 from planner.scheduler.profile import Profile
+from planner.scheduler.promised import with_promised
+from planner.sequences.driving_off import without_preemption
 from planner.sequences.outcome import PlanOutcome
 from planner.sequences.plan import plan_outcome, with_rebalance
-from planner.sequences.scheduler_replay import ReplayedSeeds, scheduler_replay
+from planner.sequences.scheduler_replay import ReplayedSeeds
 from planner.sequences.value import PLACED
 from planner.solver.problem.options import SolveOptions
 from planner.solver.problem.solution import Level
@@ -55,10 +63,15 @@ def make_plan(
     `asked` are the pods that the plan is about: rules that only others break are not told.
     """
     report = progress or silent
-    outcome = plan_outcome(with_condition_taints(cluster), options, profile, report)
+    now = with_promised(with_condition_taints(cluster), profile)
+    first = plan_outcome(now, options, profile, report)
+    outcome, replayed = without_preemption(first, report)
     other = with_rebalance(outcome, report)
-    replayed = None if options.relax or options.surge else scheduler_replay(outcome)
-    return _document(outcome, other, replayed, asked)
+    if other is not None:
+        other, _ = without_preemption(other, report)
+    found = _document(outcome, other, replayed, asked)
+    promised = tuple(promised_nodes(cluster, now))
+    return found.model_copy(update={"notices": (*found.notices, *promised)}) if promised else found
 
 
 def _alternatives(
@@ -99,7 +112,7 @@ def _document(
         displaced=tuple(_displaced(outcome)),
         left_aside=tuple(_aside(cluster, *each) for each in sorted(problem.left_aside.items())),
         protected=tuple(protected_pods(outcome.after, problem.left_alone, remaining)),
-        left_alone=left_alone(problem.left_alone),
+        left_alone=left_alone(cluster, problem.left_alone),
         violations=tuple(describe(outcome.after, each) for each in remaining),
         broken=tuple(each.document for each in broken),
         workloads=tuple(_workloads(outcome, asked)),
@@ -182,6 +195,7 @@ def _placements(outcome: PlanOutcome, broken: Iterable[Broken]) -> Iterator[Plac
             from_=origin,
             reason=f"makes room on {origin}" if reason is None else reason,
             breaks=tuple(dict.fromkeys(breaks.get(pod, ()))),
+            synthesised=before.pods[pod].synthesised,
         )
 
 
@@ -247,7 +261,8 @@ def _notices(
     evicted = (step.pod for step in steps if step.action in ("evict", "move"))
     yield from assumed_to_return(outcome.before, evicted)
     if replayed is not None:
-        yield from driven_off(outcome.before, replayed.preempted)
+        driven = {pod for victims in replayed.driven.values() for pod in victims}
+        yield from driven_off(outcome.before, driven - set(outcome.displaced))
     for note in outcome.decision.notes:
         yield Notice(code="solverNote", text=note)
     if outcome.waves.beyond:

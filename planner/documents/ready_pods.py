@@ -31,23 +31,31 @@ class ReadyAfter:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._members: dict[tuple[str, str], list[int]] = {}
+        waits = (cluster.node_of == PENDING).tolist()
         for index, pod in enumerate(cluster.pods):
-            waits = int(cluster.node_of[index]) == PENDING
-            if pod.owner is not None and not pod.terminating and (pod.ready or waits):
-                self._members.setdefault(self._key(index), []).append(index)
+            owner = pod.owner
+            if owner is not None and (pod.ready or waits[index]) and not pod.terminating:
+                key = (pod.namespace, f"{owner.kind}/{owner.name}")
+                self._members.setdefault(key, []).append(index)
 
     def _key(self, pod: int) -> tuple[str, str]:
         return self._cluster.pods[pod].namespace, controller_of(self._cluster, pod) or ""
 
-    def wave(self, evicted: Iterable[int], node_of: IntArray) -> tuple[ReadyPods, ...]:
-        """For the controllers of the evicted pods, where `node_of` is where pods are afterwards."""
-        first = {self._key(pod): pod for pod in sorted(evicted, reverse=True)}
+    def wave(
+        self, evicted: Iterable[int], before: IntArray, after: IntArray
+    ) -> tuple[ReadyPods, ...]:
+        """For the controllers of the evicted pods, and of those that had to wait for this wave.
+
+        `before` and `after` are where pods are.
+        """
+        landed = np.flatnonzero((before == PENDING) & (after >= 0)).tolist()
+        first = {self._key(pod): pod for pod in sorted({*evicted, *landed}, reverse=True)}
         return tuple(
             ReadyPods(
                 namespace=namespace,
                 workload=self._cluster.workloads[int(self._cluster.group_of[pod])].short,
                 controller=controller,
-                pods=int(np.count_nonzero(node_of[self._members.get(key, [])] >= 0)),
+                pods=int(np.count_nonzero(after[self._members.get(key, [])] >= 0)),
             )
             for key, pod in sorted(first.items())
             for namespace, controller in (key,)

@@ -167,7 +167,11 @@ def _preemption(cluster: Cluster, result: PodResult) -> SimulatedPreemption | No
     return SimulatedPreemption(
         nominated_node=None if found.nominated is None else nodes[found.nominated].name,
         nominated_any_of=tuple(nodes[node].name for node in found.nominated_any_of),
-        victims=tuple(cluster.pods[victim].key for victim in found.victims),
+        victims=tuple(
+            cluster.pods[victim].key
+            for victim in found.victims
+            if not cluster.pods[victim].terminating
+        ),
         message=found.message,
     )
 

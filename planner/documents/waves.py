@@ -21,7 +21,7 @@ def wave_documents(cluster: Cluster, waves: Waves, allowances: Allowances) -> It
     hopped: dict[int, int] = {}
     ready, node_of = ReadyAfter(cluster), cluster.node_of.copy()
     for wave in waves.waves:
-        going = _going(cluster, wave)
+        going, started = _going(cluster, wave), node_of.copy()
         for step in wave:
             if step.action in ("evict", "place", "move"):
                 node_of[step.pod] = PENDING if step.action == "evict" else step.node
@@ -31,7 +31,7 @@ def wave_documents(cluster: Cluster, waves: Waves, allowances: Allowances) -> It
                 for step in wave
             ),
             waits_for=tuple(sorted(going & before)),
-            ready=ready.wave((s.pod for s in wave if s.action in ("evict", "move")), node_of),
+            ready=ready.wave((step.pod for step in wave if step.evicts), started, node_of),
             unbudgeted=tuple(_down(cluster, wave, waves.surging, allowances.budgeted)),
         )
         before = going

@@ -16,6 +16,7 @@ from planner.cluster import PENDING, Cluster
 from planner.disruption.budgets import Allowance, Allowances
 from planner.disruption.movability import Immovable, Stay
 from planner.drain.find import Drain
+from planner.drain.proofs import is_large
 from planner.evictions.goals import placed_at
 from planner.explain.diagnose import Explainer, ExplainOptions
 from planner.explain.room.rearrange import Room
@@ -27,6 +28,9 @@ from planner_models.drain import BlockedBy
 from planner_models.policy import PodDisruptionBudget
 
 UNSEARCHED = Room(limit="only pods of the drained nodes are evicted")
+WHY_ONLY = ExplainOptions(brief=True, repairs=False)
+EXPLAINED = 20
+"""In a large cluster so many groups are explained; of the others the message is told."""
 NAMED = 3
 """So many pods that are not ready are named."""
 BY: Mapping[Immovable, BlockedBy] = {
@@ -35,6 +39,7 @@ BY: Mapping[Immovable, BlockedBy] = {
     "annotation": "annotation",
     "volume": "volume",
     "resourceClaim": "resourceClaim",
+    "systemCritical": "priority",
     "otherScheduler": "otherScheduler",
     "nodeNotReady": "nodeNotReady",
     "job": "job",
@@ -155,19 +160,35 @@ def _stuck(drain: Drain) -> Iterator[Obstacle]:
     if not by_group:
         return
     ended = placed_at(drain.aim.real, drain.tried.runs[0].node_of)
+    shared = None
+    if is_large(drain.aim):  # one state for all: groups of a large cluster rarely meet
+        firsts = {pods[0]: PENDING for pods in by_group.values()}
+        shared = Explainer(ended.with_placement(firsts), drain.profile, WHY_ONLY)
+    for number, pods in enumerate(by_group.values()):
+        if shared is not None and number >= EXPLAINED:
+            yield _by_message(drain, shared, tuple(pods))
+            continue
+        evicted = ended.with_placement({pods[0]: PENDING})
+        explainer = shared or Explainer(evicted, drain.profile, WHY_ONLY)
+        yield _by_rules(drain, explainer, tuple(pods))
+
+
+def _by_message(drain: Drain, explainer: Explainer, pods: tuple[int, ...]) -> Obstacle:
+    """kube-scheduler's own words, where there are too many groups to explain each of them."""
+    subject = explainer.subject(pods[0])
+    message = subject.scheduler.evaluate(pods[0]).message()
     proven = drain.proof.stuck >= len(drain.stuck)
-    for pods in by_group.values():
-        yield _by_rules(drain, ended, tuple(pods), proven=proven)
+    by: BlockedBy = "rule" if proven else "unknown"
+    return Obstacle(pods, by, subject.workload.short, "", message, None, message, proven)
 
 
 def why_no_node(ended: Cluster, profile: Profile, pod: int) -> str:
     """Which rules leave a pod that waits no node, in a sentence."""
-    return Explainer(ended, profile, ExplainOptions(brief=True)).explained(pod, UNSEARCHED).headline
+    return Explainer(ended, profile, WHY_ONLY).explained(pod, UNSEARCHED).headline
 
 
-def _by_rules(drain: Drain, ended: Cluster, pods: tuple[int, ...], *, proven: bool) -> Obstacle:
-    evicted = ended.with_placement({pods[0]: PENDING})
-    explainer = Explainer(evicted, drain.profile, ExplainOptions())
+def _by_rules(drain: Drain, explainer: Explainer, pods: tuple[int, ...]) -> Obstacle:
+    proven = drain.proof.stuck >= len(drain.stuck)
     found = explainer.explained(pods[0], UNSEARCHED)
     budgets = [drain.budgets.each[number] for number in drain.budgets.of_pod(pods[0])]
     tight = [each for each in budgets if each.budget and each.left < len(pods)]

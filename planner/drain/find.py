@@ -4,9 +4,11 @@
 2. All pods that may go are evicted in waves within budgets, and kube-scheduler chooses where they
    come back. If that ends well under every seed, it is the answer: each pod has to be evicted once,
    so nothing takes fewer evictions.
-3. Otherwise an order is looked for in which it does: all orders of a small drain, or what the
+3. Otherwise pods that found no place are left out. If it is proven that they can't leave, or if the
+   cluster is large and the others end well, that is the answer.
+4. Otherwise an order is looked for in which it does: all orders of a small drain, or what the
    solver finds; with cordons for the length of a wave where kube-scheduler has to be steered.
-4. Pods for which none was found are stuck; what is proven about them is said.
+   Pods for which none was found are stuck.
 """
 
 from __future__ import annotations
@@ -17,43 +19,39 @@ from functools import cached_property
 
 import numpy as np
 
-from planner.cluster import Cluster
+from planner.cluster import PENDING, Cluster
 from planner.cluster.topology import IntArray
 from planner.disruption.budget_status import recounted
 from planner.disruption.budgets import Allowances, allowances
 from planner.disruption.node_lifecycle import with_condition_taints
-from planner.drain.all_orders import Orders, all_orders, least_stuck
+from planner.drain.all_orders import Orders, all_orders
 from planner.drain.leaving import Leaving, leaving_pods
 from planner.drain.options import DrainOptions
-from planner.evictions.emptying import EmptyingTrials, waves_within
+from planner.drain.proofs import (
+    NOTHING,
+    SEARCHED,
+    Proof,
+    all_together,
+    by_workload,
+    is_large,
+    pod_by_pod,
+)
+from planner.evictions.emptying import Emptying, EmptyingTrials, waves_within
 from planner.evictions.goals import Aim, aim_of
 from planner.evictions.repeated_trials import TriedWaves
 from planner.evictions.robust_waves import RobustWaves, departures
-from planner.evictions.suggest import settled, tried_seeds
+from planner.evictions.suggest import settled
 from planner.replay import Step
-from planner.replay.trial import WavePlan
+from planner.replay.trial import Manner, WavePlan
 from planner.scheduler.profile import Profile
 from planner.sequences.plan import plan_outcome, problem_of
-from planner.solver import route
 from planner.solver.problem.options import SolveOptions
 from planner.solver.problem.problem import Problem
 from planner.solver.progress import Report, silent
 from planner_models.drain import DrainStatus
 
-COUNTED = "workload by workload; no order of evictions helps"
-TOGETHER = "counted for all pods together; no order of evictions helps"
-SEARCHED = "all orders of evictions were searched"
-
-
-@dataclass(frozen=True)
-class Proof:
-    """So many pods can't leave, whatever is evicted in whatever order, and how that is known."""
-
-    text: str
-    stuck: int
-
-
-NOTHING = Proof("", 0)
+LEAVING_OUT = 5
+"""How often pods that found no place are left out before another way is tried."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +69,7 @@ class Drain:
     profile: Profile
     options: DrainOptions
     leaving: Leaving
-    budgets: Allowances
+    emptying: Emptying
     tried: TriedWaves
     stuck: tuple[int, ...] = ()
     proof: Proof = NOTHING
@@ -85,6 +83,11 @@ class Drain:
         if self.leaving.kept or self.proof.stuck:
             return "impossible"
         return "possible" if not self.stuck and any(self.tried.reached) else "undecided"
+
+    @property
+    def budgets(self) -> Allowances:
+        """What may be down at once."""
+        return self.emptying.budgets
 
     @property
     def evicted(self) -> tuple[int, ...]:
@@ -119,20 +122,57 @@ class _Draining:
         self._options = options
         self._profile = profile
         self._report = report
-        self._start = settled(with_condition_taints(cluster), profile)
-        self._leaving = leaving_pods(self._start, options)
-        self._aim = aim_of(_without(self._start, self._leaving.lost), (), options.nodes)
-        self._budgets = allowances(self._aim.real, options.max_unavailable)
+        now = with_condition_taints(cluster)
+        budgets = allowances(now, options.max_unavailable)
+        self._start = settled(now, profile, budgets)
+        if self._start is not now:
+            budgets = allowances(self._start, options.max_unavailable)
+        self._leaving = leaving_pods(self._start, options, budgets)
+        self._aim = aim_of(without_pods(self._start, self._leaving.lost), (), options.nodes)
+        lost = bool(self._leaving.lost)
+        self._budgets = allowances(self._aim.real, options.max_unavailable) if lost else budgets
+        pods = tuple(sorted((*self._leaving.going, *self._leaving.kept)))
+        self._emptying = Emptying(self._aim, profile, self._budgets, pods)
 
     def run(self) -> Drain:
         going = self._leaving.going
         first = self._tried(waves_within(going, self._budgets), going)
         if first.converges:
             return self._found(first)
+        tried, stuck = self._leaving_out(first)
+        if tried is not None and is_large(self._aim):
+            return self._found(tried, stuck, pod_by_pod(self._aim, self._profile, going, stuck))
+        if is_large(self._aim):
+            return self._by_solver(first, NOTHING)
+        proof = by_workload(self._problem, self._profile, self._budgets) if stuck else NOTHING
+        if tried is not None and proof.stuck >= len(stuck):
+            return self._found(tried, stuck, proof)
         orders = all_orders(self._problem, self._profile, self._budgets)
         if orders is not None and orders.complete:
             return self._by_orders(orders, first)
-        return self._by_solver(first)
+        return self._by_solver(first, proof)
+
+    def _leaving_out(self, first: TriedWaves) -> tuple[TriedWaves | None, tuple[int, ...]]:
+        """The same without the pods that waited in the end, and without these once more.
+
+        First whoever waits when no budget ends it. None if what is left does not end well, either.
+        """
+        tried, stuck = first, set[int]()
+        ended = self._emptying.trial.run(first.waves, Manner(seed=0), unlimited=True).node_of
+        for _ in range(LEAVING_OUT):
+            waiting = {pod for pod in self._leaving.going if ended[pod] == PENDING}
+            refused = tried.runs[-1].refused
+            if not waiting - stuck and stuck and refused is not None:
+                waiting.add(refused)
+            if not waiting - stuck:
+                break
+            stuck |= waiting
+            pods = [pod for pod in self._leaving.going if pod not in stuck]
+            tried = self._tried(waves_within(pods, self._budgets), pods)
+            if tried.converges:
+                return tried, tuple(sorted(stuck))
+            ended = tried.runs[-1].node_of
+        return None, tuple(sorted(stuck))
 
     def _by_orders(self, orders: Orders, first: TriedWaves) -> Drain:
         """All orders are known: who can leave, and who can't."""
@@ -141,22 +181,14 @@ class _Draining:
         tried = self._steered(tuple((step,) for step in orders.steps), orders.steps, first)
         return self._found(tried, stuck, Proof(SEARCHED, len(stuck)))
 
-    def _by_solver(self, first: TriedWaves) -> Drain:
+    def _by_solver(self, first: TriedWaves, known: Proof) -> Drain:
         outcome = plan_outcome(self._aim.wanted, self._solve_options, self._profile, self._report)
         leaving = {step.pod for step in outcome.waves.steps if step.evicts}
         stuck = tuple(pod for pod in self._leaving.going if pod not in leaving)
         tried = self._steered(outcome.waves.waves, outcome.decision.steps, first)
-        proof = self._proof() if stuck or not any(tried.reached) else NOTHING
-        return self._found(tried, stuck, proof)
-
-    def _proof(self) -> Proof:
-        """How many can't leave for certain: workload by workload, then all together."""
-        least = sum(least_stuck(self._problem, self._profile, self._budgets).values())
-        if least:
-            return Proof(COUNTED, least)
-        if route.whole_model_fits(self._problem):
-            return Proof(TOGETHER, route.least_left(self._problem, self._options.nodes))
-        return NOTHING
+        if not known.stuck and (stuck or not any(tried.reached)):
+            known = all_together(self._problem, self._options.nodes)
+        return self._found(tried, stuck, known)
 
     def _steered(
         self, plan: Sequence[Sequence[Step]], order: Sequence[Step], first: TriedWaves
@@ -181,8 +213,7 @@ class _Draining:
         return self._trials(waves, pods).tried(waves, patience=1)
 
     def _trials(self, waves: Sequence[WavePlan], pods: Sequence[int]) -> EmptyingTrials:
-        seeds = tried_seeds(self._options.seeds, self._aim.real, waves)
-        return EmptyingTrials(self._aim, self._profile, self._budgets, pods, seeds, self._report)
+        return EmptyingTrials(self._emptying, pods, waves, self._options.seeds, self._report)
 
     @cached_property
     def _problem(self) -> Problem:
@@ -215,14 +246,14 @@ class _Draining:
             profile=self._profile,
             options=self._options,
             leaving=self._leaving,
-            budgets=self._budgets,
+            emptying=self._emptying,
             tried=tried,
             stuck=stuck,
             proof=proof,
         )
 
 
-def _without(cluster: Cluster, pods: Sequence[int]) -> Cluster:
+def without_pods(cluster: Cluster, pods: Sequence[int]) -> Cluster:
     """The cluster when these pods are gone for good, with budgets as they are counted then."""
     if not pods:
         return cluster

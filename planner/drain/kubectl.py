@@ -8,7 +8,7 @@ Pods that it would not touch without further options make it stop before it begi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +16,8 @@ import numpy as np
 from planner.cluster import PENDING
 from planner.disruption.budgets import Allowances
 from planner.drain.leaving import Leaving
-from planner.evictions.goals import Aim
-from planner.replay.trial import Budgets, Manner, Trial, WavePlan
-from planner.scheduler.profile import Profile
+from planner.evictions.emptying import Emptying
+from planner.replay.trial import Budgets, Manner, WavePlan
 
 SEEDS = 3
 """So many say whether ties matter to the sentence about it."""
@@ -44,31 +43,28 @@ def refuses(leaving: Leaving) -> str:
     return " and ".join(text for kind, text in REFUSED.items() if kind in kinds)
 
 
-def kubectl_runs(
-    aim: Aim, profile: Profile, budgets: Allowances, pods: Sequence[int]
-) -> tuple[KubectlRun, ...]:
-    """One run for each of a few seeds, over the pods that it would evict."""
-    trial = Trial(aim.real, profile, budgets, pods)
-    return tuple(_run(aim, trial, budgets, pods, seed) for seed in range(SEEDS))
+def kubectl_runs(emptying: Emptying) -> tuple[KubectlRun, ...]:
+    """One run for each of a few seeds, over all pods that it would evict."""
+    return tuple(_run(emptying, seed) for seed in range(SEEDS))
 
 
-def _run(aim: Aim, trial: Trial, budgets: Allowances, pods: Sequence[int], seed: int) -> KubectlRun:
+def _run(emptying: Emptying, seed: int) -> KubectlRun:
     evicted: list[list[int]] = []
-    rounds = _rounds(aim, trial, budgets, pods, evicted)
-    node_of = trial.run(rounds, Manner(seed), unlimited=True).node_of
+    rounds = _rounds(emptying, evicted)
+    node_of = emptying.trial.run(rounds, Manner(seed), unlimited=True).node_of
     gone = {pod for wave in evicted for pod in wave}
-    waiting = np.flatnonzero((node_of == PENDING) & (aim.real.node_of != PENDING)).tolist()
-    hanging = tuple(pod for pod in pods if pod not in gone)
+    before = emptying.aim.real.node_of
+    waiting = np.flatnonzero((node_of == PENDING) & (before != PENDING)).tolist()
+    hanging = tuple(pod for pod in emptying.pods if pod not in gone)
     return KubectlRun(tuple(sorted(gone)), tuple(waiting), hanging, len(evicted))
 
 
-def _rounds(
-    aim: Aim, trial: Trial, budgets: Allowances, pods: Sequence[int], evicted: list[list[int]]
-) -> Iterator[WavePlan]:
+def _rounds(emptying: Emptying, evicted: list[list[int]]) -> Iterator[WavePlan]:
     """Whatever budgets allow goes, as pods are by then; `evicted` takes up each round."""
-    counting, left = Budgets(aim.real, budgets), list(pods)
+    budgets, left = emptying.budgets, list(emptying.pods)
+    counting = Budgets(emptying.aim.real, budgets)
     while left:
-        counting.begin(trial.node_of)
+        counting.begin(emptying.trial.node_of)
         allowed = {pod: _evictable(budgets, pod) and counting.take(pod) for pod in left}
         wave = [pod for pod in left if allowed[pod]]
         if not wave:

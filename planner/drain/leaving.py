@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.cluster import Cluster
-from planner.disruption.budgets import Allowances, allowances
+from planner.disruption.budgets import Allowances
 from planner.disruption.movability import WHY, WITH_THEIR_NODE, Movability, Stay
 from planner.drain.options import DrainOptions
 
@@ -39,9 +39,9 @@ class Leaving:
         return len(self.going) + len(self.lost) + len(self.kept)
 
 
-def leaving_pods(cluster: Cluster, options: DrainOptions) -> Leaving:
+def leaving_pods(cluster: Cluster, options: DrainOptions, budgets: Allowances) -> Leaving:
     """The pods of the nodes, sorted by what becomes of them."""
-    movability = Movability(cluster, options.policy)
+    movability = Movability(cluster, options.policy, budgets)
     going: list[int] = []
     lost: list[int] = []
     kept: dict[int, Stay] = {}
@@ -58,7 +58,7 @@ def leaving_pods(cluster: Cluster, options: DrainOptions) -> Leaving:
             lost.append(pod)
         else:
             going.append(pod)
-    gone, beyond = _within_budgets(lost, allowances(cluster))
+    gone, beyond = _within_budgets(lost, budgets)
     kept.update(dict.fromkeys(beyond, Stay("budget", WHY["budget"])))
     return Leaving(tuple(going), tuple(gone), kept, stays)
 

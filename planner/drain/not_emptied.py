@@ -12,6 +12,7 @@ from planner.drain.blocked import Obstacle, obstacles, why_no_node
 from planner.drain.find import Drain
 from planner.drain.leaving import Leaving
 from planner.drain.options import DrainOptions
+from planner.evictions.emptying import Emptying
 from planner.evictions.suggestion import Suggestion
 
 EXPLAINED = 10
@@ -71,7 +72,7 @@ def _as_drain(found: Suggestion) -> Drain:
         profile=found.profile,
         options=DrainOptions(found.aim.drained),
         leaving=Leaving(tuple(stuck), (), kept, {}),
-        budgets=found.budgets,
+        emptying=Emptying(found.aim, found.profile, found.budgets, ()),
         tried=found.tried,
         stuck=tuple(stuck),
     )

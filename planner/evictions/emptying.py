@@ -3,44 +3,93 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from planner.cluster import PENDING
+from planner.cluster import PENDING, Cluster
 from planner.cluster.topology import IntArray
 from planner.disruption.budgets import Allowances
 from planner.evictions.goals import Aim
-from planner.evictions.repeated_trials import RepeatedTrials, Target
-from planner.replay.trial import WavePlan
+from planner.evictions.repeated_trials import RepeatedTrials, Target, tried_seeds
+from planner.replay.trial import Trial, WavePlan
+from planner.replay.verify import CORDON
 from planner.scheduler.profile import Profile
+from planner.sequences.group_dependencies import GroupDependencies
 from planner.solver.progress import Report, silent
+
+
+@dataclass(frozen=True, eq=False)
+class Emptying:
+    """What all trials of one drain share; `pods` are all that may ever be evicted."""
+
+    aim: Aim
+    profile: Profile
+    budgets: Allowances
+    pods: tuple[int, ...]
+
+    @cached_property
+    def hopeless(self) -> frozenset[int]:
+        """Pods that wait whatever is evicted."""
+        return waiting_anyway(self.aim.real, self.profile)
+
+    @cached_property
+    def trial(self) -> Trial:
+        """One for all: the scheduler's answers are kept."""
+        return Trial(self.aim.real, self.profile, self.budgets, self.pods, self.hopeless)
 
 
 class EmptyingTrials(RepeatedTrials):
     """Trials of a drain: these pods have to leave the nodes, and no more pods wait than before.
 
     What else running pods break is no matter here: rules ask nothing of pods that run already.
+    `trial` is over the aim's cluster, and may be about more pods than these.
     """
 
     def __init__(
         self,
-        aim: Aim,
-        profile: Profile,
-        budgets: Allowances,
-        pods: Iterable[int],
-        seeds: int,
+        emptying: Emptying,
+        pods: Collection[int],
+        waves: Sequence[WavePlan],
+        seeds: int | None,
         report: Report = silent,
     ) -> None:
+        aim = emptying.aim
         self._waited = len(aim.real.pending)
-        super().__init__(aim, profile, budgets, Target(0, self._waited), seeds, report)
+        number = tried_seeds(seeds, aim.real, waves, self._waited - len(emptying.hopeless))
+        target = Target(0, self._waited)
+        super().__init__(aim, emptying.profile, emptying.budgets, target, number, report)
         self._pods = np.fromiter(pods, np.int64)
+        self._emptying = emptying
+
+    def _trial(self, waves: Sequence[WavePlan]) -> Trial:
+        return self._emptying.trial
 
     def reached(self, node_of: IntArray) -> bool:
         """Whether all of them run elsewhere."""
         if np.isin(node_of[self._pods], self.aim.drained).any():
             return False
         return int(np.count_nonzero(node_of == PENDING)) <= self._waited
+
+
+def waiting_anyway(cluster: Cluster, profile: Profile) -> frozenset[int]:
+    """Pods that wait, and still will while nodes that are cordoned already are emptied.
+
+    Nothing leaves the other nodes. So a pod that found no node, not even by preemption, and whose
+    rules look at nothing beyond a node, finds none later; unless it tolerates the cordon.
+    """
+    dependencies = GroupDependencies(cluster, profile)
+    groups = {int(group) for group in cluster.group_of[cluster.pending]}
+    hopeless = [
+        group
+        for group in groups
+        if not dependencies.needs_filters(group)
+        and not any(each.hard for each in cluster.groups[group].spec.topology_spread_constraints)
+        and not any(each.tolerates(CORDON) for each in cluster.groups[group].spec.tolerations)
+    ]
+    return frozenset(cluster.pending[np.isin(cluster.group_of[cluster.pending], hopeless)].tolist())
 
 
 def waves_within(pods: Iterable[int], budgets: Allowances) -> tuple[WavePlan, ...]:

@@ -80,9 +80,7 @@ def drains(cluster: Cluster, violation: Violation) -> bool:
 
 
 def _with_nodes(cluster: Cluster, nodes: dict[int, Node]) -> Cluster:
-    if not nodes:
-        return cluster
-    return replace(cluster, nodes=tuple(nodes.get(i, n) for i, n in enumerate(cluster.nodes)))
+    return cluster.with_nodes(nodes) if nodes else cluster
 
 
 def _drained(node: Node) -> Node:

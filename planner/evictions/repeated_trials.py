@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,18 +10,21 @@ from functools import cached_property
 
 import numpy as np
 
-from planner.cluster import PENDING
+from planner.cluster import PENDING, Cluster
 from planner.cluster.topology import IntArray
 from planner.disruption.budgets import Allowances
 from planner.evictions.goals import Aim
-from planner.replay.settling import Choices
+from planner.replay.settling import Choices, OutOfTimeError
 from planner.replay.trial import Manner, Trial, TrialRun, WavePlan
+from planner.replay.trial_work import usual_seeds
 from planner.replay.violations import total, violations
 from planner.scheduler.profile import Profile
 from planner.solver.progress import Progress, Report, silent
 
 FEW = 3
 """So many trials say whether something is worth trying in all manners."""
+FIRST_SEED = 2
+"""Trials of the first seed: with evicted pods gone, and still there."""
 EXAMPLES = 6
 """So many failures are enough to learn from before anything else is tried."""
 
@@ -83,8 +87,23 @@ def manners(seeds: int) -> tuple[Manner, ...]:
     )
 
 
+def tried_seeds(
+    asked: int | None, cluster: Cluster, waves: Iterable[WavePlan], waiting: int | None = None
+) -> int:
+    """What was asked for, or as many of the usual seeds as the work allows.
+
+    `waiting` pods are tried beside those that the waves evict, if it is not all that wait.
+    """
+    beside = len(cluster.pending) if waiting is None else waiting
+    landings = sum(len(wave.evictions) for wave in waves) + beside
+    return usual_seeds(asked, landings, len(cluster.nodes))
+
+
 class RepeatedTrials:
-    """Trials of one plan: its aim, what it has to reach, and the manners to try."""
+    """Trials of one plan: its aim, what it has to reach, and the manners to try.
+
+    After `until`, by the monotonic clock, only the first seed is tried, which a plan is told by.
+    """
 
     def __init__(
         self,
@@ -94,6 +113,7 @@ class RepeatedTrials:
         target: Target,
         seeds: int,
         report: Report = silent,
+        until: float = math.inf,
     ) -> None:
         self.aim = aim
         self.profile = profile
@@ -104,6 +124,7 @@ class RepeatedTrials:
         self._excess: dict[tuple[bytes, bytes], int] = {}
         self._report = report
         self._begin = time.monotonic()
+        self._until = until
 
     def tried(
         self, waves: Sequence[WavePlan], of: Sequence[Manner] = (), *, patience: int | None = None
@@ -115,7 +136,11 @@ class RepeatedTrials:
         reached: list[bool] = []
         chosen = tuple(of) or self.manners
         for manner in chosen:
-            runs.append(trial.run(waves, manner, choices=choices))
+            until = self._until if len(runs) >= FIRST_SEED else math.inf
+            try:
+                runs.append(trial.run(waves, manner, choices=choices, until=until))
+            except OutOfTimeError:
+                break
             reached.append(self.ends_well(runs[-1]))
             seconds = time.monotonic() - self._begin
             self._report(Progress("trials", len(runs), len(chosen), seconds))
@@ -124,9 +149,14 @@ class RepeatedTrials:
         done = chosen[: len(runs)]
         return TriedWaves(tuple(waves), done, tuple(runs), tuple(reached), choices)
 
+    @property
+    def late(self) -> bool:
+        """Whether the time is over."""
+        return time.monotonic() > self._until
+
     def completed(self, tried: TriedWaves) -> TriedWaves:
-        """The same in every manner, if it was given up before."""
-        return tried if tried.manners == self.manners else self.tried(tried.waves)
+        """The same in every manner, if it was given up before and there is time."""
+        return tried if tried.manners == self.manners or self.late else self.tried(tried.waves)
 
     def _trial(self, waves: Sequence[WavePlan]) -> Trial:
         """Trials of the same pods, in whatever waves, share what the scheduler answered."""

@@ -47,7 +47,7 @@ class RobustWaves:
         ways = self._with_more_cordons(best, targets_of(plan))
         if best.evictions <= ONE_BY_ONE_LIMIT:
             ways = chain(ways, self._one_by_one(order))
-        while not best.converges and (found := next(ways, None)) is not None:
+        while not (best.converges or self._trials.late) and (found := next(ways, None)) is not None:
             best = max(best, found, key=lambda tried: tried.score)
         return self._trials.completed(best)
 
@@ -56,6 +56,8 @@ class RobustWaves:
         if best.evictions > ONE_BY_ONE_LIMIT:
             return best
         for order in islice(orders, OTHER_ORDERS):
+            if self._trials.late:
+                break
             found = OneByOne(self._trials, order).tried()
             if found.converges:
                 return self._trials.completed(found)

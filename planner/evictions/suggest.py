@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -20,26 +22,28 @@ import numpy as np
 from planner.cluster import PENDING, Cluster
 from planner.descheduler.strategies.limits import NO_LIMITS
 from planner.disruption.budget_status import recounted
-from planner.disruption.budgets import allowances
+from planner.disruption.budgets import Allowances, allowances
 from planner.disruption.node_lifecycle import with_condition_taints
-from planner.evictions.emptying import EmptyingTrials, waves_within
+from planner.evictions.emptying import Emptying, EmptyingTrials, waves_within
 from planner.evictions.even_load import even_out
 from planner.evictions.goals import Aim, Emptied, aim_of, nodes_to_empty
 from planner.evictions.protection import protected
-from planner.evictions.repeated_trials import RepeatedTrials, Target, TriedWaves
+from planner.evictions.repeated_trials import RepeatedTrials, Target, TriedWaves, tried_seeds
 from planner.evictions.replanning import Replanning
 from planner.evictions.robust_waves import RobustWaves, departures
 from planner.evictions.suggestion import EvictOptions, Suggestion
 from planner.replay import Step, total
 from planner.replay.trial import Manner, Trial, WavePlan
-from planner.replay.trial_work import usual_seeds
 from planner.scheduler.profile import Profile
+from planner.scheduler.promised import with_promised
 from planner.sequences.hops import other_orders
 from planner.sequences.outcome import PlanOutcome
 from planner.sequences.plan import plan_outcome
 from planner.solver.problem.options import SolveOptions
 from planner.solver.progress import Report, silent
 
+PLAN_SHARE = 0.7
+"""What a plan gets of the time; the rest is for trials of it."""
 LIMIT_ROUNDS = 20
 """How often a plan is made anew because it takes too many pods from one node or namespace."""
 
@@ -51,13 +55,15 @@ def find_evictions(
     return _Suggesting(cluster, options, profile, progress or silent).run()
 
 
-def settled(cluster: Cluster, profile: Profile) -> Cluster:
+def settled(cluster: Cluster, profile: Profile, budgets: Allowances | None = None) -> Cluster:
     """The cluster after kube-scheduler has placed what it can; who found a node is ready.
 
     Who had to give way to a higher priority waits.
     """
-    budgets = allowances(cluster)
-    run = Trial(cluster, profile, budgets, ()).run((), Manner(seed=0))
+    if not len(cluster.pending):
+        return cluster
+    trial = Trial(cluster, profile, budgets or allowances(cluster), ())
+    run = trial.run((), Manner(seed=0))
     moved = np.flatnonzero(run.node_of != cluster.node_of).tolist()
     if not moved:
         return cluster
@@ -70,12 +76,6 @@ def settled(cluster: Cluster, profile: Profile) -> Cluster:
     return replace(now, budgets=recounted(now, moved))
 
 
-def tried_seeds(asked: int | None, cluster: Cluster, waves: Sequence[WavePlan]) -> int:
-    """What was asked for, or as many of the usual seeds as the work allows."""
-    landings = sum(len(wave.evictions) for wave in waves) + len(cluster.pending)
-    return usual_seeds(asked, landings, len(cluster.nodes))
-
-
 class _Suggesting:
     """One suggestion in the making."""
 
@@ -86,7 +86,8 @@ class _Suggesting:
         self._options = options
         self._profile = profile
         self._report = report
-        self._start = settled(with_condition_taints(cluster), profile)
+        self._until = time.monotonic() + options.time_limit
+        self._start = settled(with_promised(with_condition_taints(cluster), profile), profile)
         self._budgets = allowances(self._start, options.max_unavailable)
         self._protected = protected(self._start, options.protection)
 
@@ -99,14 +100,16 @@ class _Suggesting:
             return self._suggestion(aim, emptied, None, tried)
         outcome = self._within_limits(aim)
         seeds = tried_seeds(self._options.seeds, aim.real, departures(outcome.waves.waves))
+        until = self._until if self._options.seeds is None else math.inf
         trials = RepeatedTrials(
-            aim, self._profile, self._budgets, _target(outcome), seeds, self._report
+            aim, self._profile, self._budgets, _target(outcome), seeds, self._report, until
         )
         search = RobustWaves(trials)
         tried = search.search(outcome.waves.waves, outcome.decision.steps)
         if not tried.converges:
             tried = search.in_other_orders(tried, self._other_orders(outcome))
-        more = not tried.converges and outcome.decision.stopped != "timeLimit"
+        stopped = outcome.decision.stopped == "timeLimit" or trials.late
+        more = not tried.converges and not stopped
         for other in self._other_plans(aim, outcome) if more else ():
             found = search.search(other.waves.waves, other.decision.steps)
             if found.converges:
@@ -158,9 +161,9 @@ class _Suggesting:
         if not pods:
             return None
         waves = waves_within(pods, self._budgets)
-        seeds = tried_seeds(options.seeds, aim.real, waves)
-        args = (aim, self._profile, self._budgets, pods, seeds, self._report)
-        tried = EmptyingTrials(*args).tried(waves, patience=1)
+        emptying = Emptying(aim, self._profile, self._budgets, tuple(pods))
+        trials = EmptyingTrials(emptying, pods, waves, options.seeds, self._report)
+        tried = trials.tried(waves, patience=1)
         return tried if tried.converges else None
 
     def _replanned(self, trials: RepeatedTrials) -> tuple[int, int]:
@@ -184,7 +187,7 @@ class _Suggesting:
             max_moves=self._options.limits.total,
             hops=False,
             max_unavailable=self._options.max_unavailable,
-            time_limit=self._options.time_limit,
+            time_limit=self._options.time_limit * PLAN_SHARE,
         )
         return plan_outcome(wanted, replace(options, **change), self._profile, self._report)
 

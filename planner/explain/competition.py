@@ -11,7 +11,7 @@ import numpy as np
 from planner.cluster.owners import WorkloadRef
 from planner.explain.conflicts.batches import conflicts_of, most_of
 from planner.explain.conflicts.facts import Demands
-from planner.explain.diagnose import Explainer
+from planner.explain.diagnose import WAITING, Explainer
 from planner.explain.repairs import Case, repairs_for
 from planner.explain.repairs.commands import scale_command
 from planner.explain.room.ending import waiting_sentence
@@ -22,7 +22,7 @@ from planner.explain.rules.node_resources_fit import CapacityRule
 from planner.explain.rules.rule import of_type
 from planner.explain.situation.subject import Subject
 from planner.explain.situation.trial_state import Turn, place_in_turn
-from planner.words import amount, amount_of, conjoined, count_of, resource_word
+from planner.words import amount, amount_of, conjoined, count_of, is_free, resource_word
 from planner_models.diagnosis import (
     Change,
     Counting,
@@ -47,7 +47,8 @@ def compete(explainer: Explainer, pods: Sequence[int], turn: Turn, room: Room) -
     room = replace(room, counting=counting)
     best, bound = most_of(first, demands)
     fitting = _fitting(explainer, demands, best, bound)
-    known = f"there are {best}" if best == bound else f"{best} were found"
+    are, were = ("is", "was") if best == 1 else ("are", "were")
+    known = f"there {are} {best}" if best == bound else f"{best} {were} found"
     found = conflicts_of(first, demands)
     needed = [f.workload for f in found.sets[0][0] if f.workload] if found else list(demands)
     names = conjoined([ref.name for ref in needed])
@@ -69,13 +70,13 @@ def compete(explainer: Explainer, pods: Sequence[int], turn: Turn, room: Room) -
         message=left.scheduler.evaluate(left.pod).message(),
         proof=(found.proof,) if found else (),
         short=rules_text,
-        remedy="waiting" if room.ending else "scale",
+        remedy=WAITING if room.ending else "scale",
     )
 
 
 def _rearranging(first: Subject, room: Room) -> tuple[str, ...]:
     if room.ending:
-        return (waiting_sentence(first, room.ending),)
+        return (waiting_sentence(first, room.ending, room.evictions_then),)
     if room.limit and room.verdict == "undecided":
         return (f"Whether evictions help is not known: {room.limit}.",)
     return ()
@@ -106,7 +107,8 @@ def _argument(
         if wanted > have:
             text = (
                 f"{count_of(len(pods), 'pod')} need {amount_of(name, wanted)}, "
-                f"{amount(name, have)} are free in the whole cluster: no rearrangement helps."
+                f"{amount(name, have)} {is_free(name, have)} in the whole cluster: no "
+                "rearrangement helps."
             )
             return Counting(kind="capacity", text=text, numbers={"wanted": wanted, "free": have})
     return None

@@ -35,7 +35,7 @@ from planner.explain.wording.waiting import out_of_queue, schedulable
 from planner.scheduler.cycle import Evaluation
 from planner.scheduler.preemption import event_message, preempt
 from planner.scheduler.profile import Profile
-from planner.words import amount, amount_of, count_of
+from planner.words import amount, count_of, free_of
 from planner_models.diagnosis import Conflict, Diagnosis, Rearrangement, Repair, RepairKind
 
 NO_FEWER = "fewer evictions can't do"
@@ -43,6 +43,8 @@ NO_SEQUENCE = "no sequence of evictions helps"
 ALL_SEARCHED = "all sequences were searched"
 ABOUT_ROOM = frozenset((NO_FEWER, NO_SEQUENCE, ALL_SEARCHED))
 """What is proven about evictions; the other proofs of a diagnosis are about its conflict."""
+WAITING = "waiting"
+"""What helps pods that only have to wait until others have ended."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,8 @@ class ExplainOptions:
     costs: Mapping[RepairKind, int] = field(default_factory=lambda: COSTS)
     brief: bool = False
     """Only what a row of a table shows: no repairs beside evictions, no trial of ties."""
+    repairs: bool = True
+    """Whether changes are tried; without them only the reasons are told."""
 
 
 def explain(
@@ -137,9 +141,10 @@ class _Refused:
         derivation = derive(subject, best)
         preemption = preempt(subject.scheduler, self.evaluation)
         displacement = displacement_by(subject, preemption)
-        case = Case(subject, self.rules, self.options.costs, self.beside[:MOST_BESIDE])
-        brief = self.options.brief
-        repairs = () if brief and room.steps is not None else repairs_for(case)
+        brief, beside = self.options.brief, self.beside[:MOST_BESIDE]
+        case = Case(subject, self.rules, self.options.costs, beside, rollouts=not brief)
+        untold = (brief and room.steps is not None) or not self.options.repairs
+        repairs = () if untold else repairs_for(case)
         landing = {} if brief or self.known else landing_nodes(subject, room.steps or ())
         rearrangement = None if self.known else rearranged(subject, room, landing, brief=brief)
         if rearrangement is not None:
@@ -173,7 +178,9 @@ class _Refused:
             event=event_message(self.evaluation, preemption),
             proof=self._proof(conflicts, room, best),
             short=short_cause(derivation) if derivation.steps else "refused",
-            not_listed=not_listed(case, impossible=room.counting is not None),
+            not_listed=()
+            if not self.options.repairs
+            else not_listed(case, impossible=room.counting is not None),
             remedy=_remedy(room, repairs),
         )
 
@@ -247,7 +254,7 @@ class _Refused:
         self, room: Room, best: Sequence[Rule], landing: Mapping[int, Sequence[int]]
     ) -> tuple[str, ...]:
         if room.ending:
-            return (waiting_sentence(self.subject, room.ending),)
+            return (waiting_sentence(self.subject, room.ending, room.evictions_then),)
         if room.counting is not None:
             return (self._in_all(best) * (room.counting.kind == "search") + room.counting.text,)
         if room.steps is None:
@@ -266,8 +273,7 @@ class _Refused:
             name, need = room.names[column], int(room.request[column])
             free = int(np.maximum(room.free[:, column], 0).sum())
             if free >= need:
-                all_free, one = amount_of(name, free), amount(name, need)
-                return f"{all_free} are free in all, but not {one} on one node. "
+                return f"{free_of(name, free)} in all, but not {amount(name, need)} on one node. "
         return ""
 
     def _elsewhere(self, room: Room, landing: Mapping[int, Sequence[int]]) -> tuple[str, ...]:
@@ -335,7 +341,7 @@ _NUMBERS: Mapping[RepairKind, str] = {"raiseMaxSkew": "maxSkew", "lowerMinDomain
 def _remedy(room: Room, repairs: Sequence[Repair]) -> str:
     """What helps, as short as a table needs it."""
     if room.ending:
-        return "waiting"
+        return WAITING
     if room.steps is not None:
         return count_of(room.evictions, "eviction")
     if not repairs:

@@ -12,13 +12,18 @@ from dataclasses import replace
 from functools import cached_property
 
 from planner.cluster import Cluster
+from planner.cluster.missing_storage import missing_for
 from planner.explain.conflicts.conflict import minimal_conflicts
 from planner.explain.conflicts.derive import derive
+from planner.explain.room.ending import ending_first, leaving_soon, named
 from planner.explain.rules import rules_of
 from planner.explain.rules.pod_topology_spread import SpreadRule
 from planner.explain.rules.rule import Rule, of_type
 from planner.explain.situation.subject import Subject, subject_of
+from planner.explain.wording.not_in_input import listed
 from planner.scheduler.profile import Profile
+from planner.scheduler.promised import nominated, with_promised
+from planner.scheduler.simulate import simulate
 from planner.words import conjoined
 
 MOST_GROUPS = 200
@@ -38,19 +43,50 @@ class ShortExplainer:
     def _first(self) -> Subject:
         return subject_of(self._cluster, self._profile, 0)
 
+    @cached_property
+    def _promised(self) -> frozenset[int]:
+        """Pods that wait for a node which kube-scheduler has promised them."""
+        return frozenset(nominated(self._cluster))
+
+    @cached_property
+    def _beside_promised(self) -> Subject:
+        """For all others these pods have their nodes."""
+        later = with_promised(self._cluster, self._profile)
+        return self._first if later is self._cluster else subject_of(later, self._profile, 0)
+
     def sentence(self, pod: int) -> str:
         """Why no node takes the pod."""
+        if pod in self._soon:
+            return self._waits(pod)
         group = int(self._cluster.group_of[pod])
         if group not in self._known:
             if len(self._known) >= MOST_GROUPS:
                 return BEYOND.format(MOST_GROUPS, self._cluster.workloads[group].short)
-            self._known[group] = sentence(replace(self._first, pod=pod))
+            first = self._first if pod in self._promised else self._beside_promised
+            self._known[group] = sentence(replace(first, pod=pod))
         return self._known[group]
+
+    @cached_property
+    def _soon(self) -> frozenset[int]:
+        """Pods that find a node once others have ended which are terminating already."""
+        ending = leaving_soon(self._first) if self._cluster.pods else ()
+        if not ending:
+            return frozenset()
+        later = simulate(self._cluster.without(ending), (self._profile,))
+        return frozenset(each.pod for each in later.results if each.node is not None)
+
+    def _waits(self, pod: int) -> str:
+        subject = replace(self._first, pod=pod)
+        ending = leaving_soon(subject)
+        return f"waits for {named(subject, ending_first(subject, (pod,), ending) or ending)} to end"
 
 
 def sentence(subject: Subject) -> str:
     """One sentence about one pod."""
     evaluation = subject.scheduler.evaluate(subject.pod)
+    missing = missing_for(subject.cluster.storage, subject.record)
+    if missing and not len(evaluation.feasible):
+        return f"needs {listed(missing)}, not in the input"
     if evaluation.rejection is not None:
         return "; ".join(evaluation.rejection.reasons)
     if len(evaluation.feasible):

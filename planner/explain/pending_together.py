@@ -7,12 +7,12 @@ which evens out a spread. And a pod that a node takes now may find it taken when
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from planner.disruption.movability import Movability
-from planner.explain.diagnose import ABOUT_ROOM, Explainer, explain
-from planner.explain.room.ending import waiting_sentence
+from planner.explain.diagnose import ABOUT_ROOM, WAITING, Explainer, explain
+from planner.explain.room.ending import leaving_soon, named, waiting_sentence
 from planner.explain.room.rearrange import Room, room_for
 from planner.explain.situation.subject import Subject, subject_of
 from planner.explain.situation.trial_state import trial_state
@@ -49,6 +49,8 @@ class PendingTogether:
         """The diagnosis of one workload's pods, which is known without the others."""
         if alone.verdict == "gated":
             return alone
+        if alone.remedy == WAITING:
+            return self.once_others_ended(pods, alone)
         left = self.left_of(pods)
         before = len(pods) if alone.without_node is None else alone.without_node
         if len(left) == (0 if alone.verdict == "schedulable" else before):
@@ -61,12 +63,27 @@ class PendingTogether:
         left = self.left_of(pods) if others else []
         if not left:
             return alone
-        which = "it has" if len(pods) == 1 else f"{len(left)} of these {len(pods)} pods have"
+        have = "has" if len(left) == 1 else "have"
+        which = "it has" if len(pods) == 1 else f"{len(left)} of these {len(pods)} pods {have}"
         text = (
             f"But beside the other pending pods, in the order of the queue, {which} no node: "
             "planner explain --all-pending says why."
         )
         return alone.model_copy(update={"narrative": (*alone.narrative, text)})
+
+    def once_others_ended(self, pods: Sequence[int], alone: Diagnosis) -> Diagnosis:
+        """Pods that wait for terminating ones to end, whose room others may take before them."""
+        subject = self.explainer.subject(pods[0])
+        ending = leaving_soon(subject)
+        then = self.explainer.cluster.without(ending)
+        later = PendingTogether(replace(self.explainer, cluster=then))
+        left = later.left_of(pods) if ending else []
+        if not left or later._placed.keys() <= set(pods):
+            return alone
+        found = later._left_over(pods, left)
+        have = "has" if len(ending) == 1 else "have"
+        text = f"Once {named(subject, ending)} {have} ended, beside the other pending pods:"
+        return found.model_copy(update={"narrative": (text, *found.narrative)})
 
     def after_others(self, pods: Sequence[int], alone: Diagnosis) -> Diagnosis:
         """Schedulable, if each of these pods that no node takes now has its turn after others."""
@@ -172,7 +189,7 @@ class PendingTogether:
 
 def _unknown(subject: Subject, room: Room) -> str:
     if room.ending:
-        return waiting_sentence(subject, room.ending)
+        return waiting_sentence(subject, room.ending, room.evictions_then)
     if room.steps is None:
         return f"Whether all of them fit in another way is not known: {room.limit}."
     if not room.evictions:

@@ -17,6 +17,7 @@ from planner.explain.diagnose import (
     ABOUT_ROOM,
     NO_FEWER,
     NO_SEQUENCE,
+    WAITING,
     Explainer,
     ExplainOptions,
     explain,
@@ -28,6 +29,7 @@ from planner.explain.situation.trial_state import Turn, place_in_turn
 from planner.replay.steps import Step
 from planner.replay.verify import check_steps
 from planner.scheduler.profile import Profile
+from planner.scheduler.promised import nominated, with_promised
 from planner.words import NAMED, conjoined, count_of
 from planner_models.diagnosis import Diagnosis, Rearrangement, Verdict
 
@@ -38,17 +40,23 @@ def explain_pods(
     cluster: Cluster, pods: Sequence[int], profile: Profile, options: ExplainOptions
 ) -> Diagnosis:
     """One pod, the replicas of a workload, or several workloads as a set."""
-    explainer = Explainer(cluster, profile, options)
+    explainer = _explainer(cluster, pods, profile, options)
     if not pods:
         return Diagnosis(
             targets=(), verdict="schedulable", headline="there is no pending pod to explain"
         )
-    workloads = explainer.by_workload(pods)
-    parts = [_in_queue(explainer, each) for each in workloads.values()]
-    if len(parts) == 1:
-        return parts[0]
-    if all(part.verdict == "schedulable" for part in parts):
-        return _competing(explainer, pods, parts)
+    workloads = list(explainer.by_workload(pods).values())
+    queue = PendingTogether(explainer)
+    alone = [_together(explainer, each) for each in workloads]
+    if len(alone) == 1:
+        found = _in_queue(queue, pods, alone[0])
+        told = _promises(cluster, explainer.cluster)
+        return found.model_copy(update={"narrative": (*told, *found.narrative)})
+    if all(part.verdict == "schedulable" for part in alone):
+        found = _competing(explainer, pods, alone)
+        fits = found.verdict == "schedulable"
+        return queue.with_those_before(pods, found) if fits else found
+    parts = [queue.judged(*each) for each in zip(workloads, alone, strict=True)]
     return _summed_up(explainer, pods, parts)
 
 
@@ -56,19 +64,47 @@ def explain_workloads(
     cluster: Cluster, pods: Sequence[int], profile: Profile, options: ExplainOptions
 ) -> Diagnosis:
     """A part for each workload, beside everything else that is pending."""
-    explainer = Explainer(cluster, profile, options)
-    queue = PendingTogether(explainer)
-    workloads = explainer.by_workload(pods).values()
-    parts = [queue.judged(each, _together(explainer, each)) for each in workloads]
-    return _summed_up(explainer, pods, parts)
+    whole = Explainer(cluster, profile, options)
+    promised = set(nominated(cluster))
+    queues: dict[bool, PendingTogether] = {}
+    parts = []
+    for each in whole.by_workload(pods).values():
+        mine = not promised.isdisjoint(each)
+        if mine not in queues:
+            queues[mine] = PendingTogether(_explainer(cluster, each, profile, options))
+        parts.append(queues[mine].judged(each, _together(queues[mine].explainer, each)))
+    return _summed_up(whole, pods, parts)
 
 
-def _in_queue(explainer: Explainer, pods: Sequence[int]) -> Diagnosis:
+def _explainer(
+    cluster: Cluster, pods: Sequence[int], profile: Profile, options: ExplainOptions
+) -> Explainer:
+    """Pods see those that kube-scheduler has promised a node to there, unless they are these."""
+    own = not set(nominated(cluster)).isdisjoint(pods)
+    seen = cluster if own else with_promised(cluster, profile)
+    return Explainer(seen, profile, options)
+
+
+def _promises(given: Cluster, seen: Cluster) -> tuple[str, ...]:
+    """Pods that count as running on the node which kube-scheduler has promised them."""
+    pods = [pod for pod in nominated(given) if seen.node_of[pod] >= 0]
+    if not pods:
+        return ()
+    names = [f"{given.pods[p].name} on {given.nodes[int(seen.node_of[p])].name}" for p in pods]
+    who = conjoined(names) if len(pods) <= NAMED else count_of(len(pods), "nominated pod")
+    verb = "counts" if len(pods) == 1 else "count"
+    return (
+        f"{who} {verb} as running: kube-scheduler has promised the node, and others end for it.",
+    )
+
+
+def _in_queue(queue: PendingTogether, pods: Sequence[int], alone: Diagnosis) -> Diagnosis:
     """Replicas of one workload, which may have to wait for other pods that are pending."""
-    alone, queue = _together(explainer, pods), PendingTogether(explainer)
     if alone.verdict == "schedulable":
         return queue.with_those_before(pods, alone)
-    if not any(depends_on_others(explainer.cluster.pods[pod]) for pod in pods):
+    if alone.remedy == WAITING:
+        return queue.once_others_ended(pods, alone)
+    if not any(depends_on_others(queue.explainer.cluster.pods[pod]) for pod in pods):
         return alone
     return queue.after_others(pods, alone)
 
@@ -173,7 +209,8 @@ def _judged(
     if not turn.placed:
         return found
     pods_of = count_of(number, f"{who} pod")
-    text = f"{len(turn.placed)} of {pods_of} find a node; then {last.headline}"
+    find = "finds" if len(turn.placed) == 1 else "find"
+    text = f"{len(turn.placed)} of {pods_of} {find} a node; then {last.headline}"
     if found.verdict == "impossible":
         text = f"{left} of {pods_of} can't run: {last.headline}"
     return found.model_copy(update={"headline": text})

@@ -8,16 +8,22 @@ makes in order wait for those below.
 
 from __future__ import annotations
 
-import random
+import math
+import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from planner.cluster.node_rules import BoolArray
+from planner.cluster.topology import IntArray
 from planner.disruption.pod_making import PodMaking
+from planner.replay.placing import Placing
 from planner.replay.trial_state import TrialState
-from planner_models.pod import DEFAULT_SCHEDULER
+
+
+class OutOfTimeError(Exception):
+    """Nobody waits for this any more."""
 
 
 class Landing(NamedTuple):
@@ -32,36 +38,27 @@ Choices = dict[tuple[int, int], BoolArray]
 """By wave and group: every node that was among the best for a pod of the group."""
 
 
-class Settling:
+class Settling(Placing):
     """The pods that wait; seed 0 keeps their order and takes the first of tied nodes by name."""
 
     def __init__(
         self, state: TrialState, making: PodMaking, seed: int, choices: Choices | None = None
     ) -> None:
-        self.state = state
-        self.random = random.Random(seed) if seed else None
+        super().__init__(state, making, seed)
         self.landings: list[Landing] = []
-        self.preempted: list[int] = []
-        """Driven off by others after the first wave began."""
+        self.driven: list[tuple[int, int]] = []
+        """(preemptor, victim) after the first wave began."""
         self.wave = -1
-        self._making = making
+        self.until = math.inf
         self._choices: Choices = {} if choices is None else choices
         self._made_anew: set[int] = set()
         pending = state.cluster.pending.tolist()
-        self.waiting: list[int] = [pod for pod in pending if self._schedulable(pod)]
-
-    def _schedulable(self, index: int) -> bool:
-        pod = self.state.cluster.pods[index]
-        return (
-            not pod.terminating
-            and not pod.spec.scheduling_gates
-            and pod.spec.scheduler_name == DEFAULT_SCHEDULER
-        )
+        self.waiting: list[int] = [pod for pod in pending if self.schedulable(pod)]
 
     def arrives(self, pod: int) -> None:
         """A new pod waits behind the others, unless kube-scheduler is not to place it."""
         self.state.evict(pod, None)
-        if self._schedulable(pod):
+        if self.schedulable(pod):
             self.waiting.append(pod)
 
     def made_anew(self, pod: int) -> None:
@@ -98,9 +95,11 @@ class Settling:
         """One go through the queue; a group that fails fails again until something has changed."""
         failed: dict[int, int] = {}
         left: list[int] = []
+        if time.monotonic() > self.until:
+            raise OutOfTimeError
         for pod in order:
             group, position = int(self.state.cluster.group_of[pod]), self.state.position
-            if failed.get(group) == position or self._not_made(pod) or not self._place(pod):
+            if failed.get(group) == position or self._not_made(pod) or not self.place(pod):
                 failed[group] = position
                 left.append(pod)
         return left
@@ -109,38 +108,21 @@ class Settling:
         """Whether its controller waits for other pods before it makes this one anew."""
         if pod not in self._made_anew:
             return False
-        return any(self.state.waits(below) for below in self._making.before(pod))
+        return any(self.state.waits(below) for below in self.making.before(pod))
 
-    def _preempts(self, pod: int) -> bool:
-        """Pods of lower priority go, and this one takes the node that was promised to it."""
-        found = self.state.preemption(pod, self.random)
-        if found is None or found.nominated is None:
-            return False
-        for victim in found.victims:
-            self._drive_off(victim)
-        self.state.place(pod, found.nominated)
-        self.landings.append(Landing(self.wave, pod, found.nominated))
-        return True
-
-    def _drive_off(self, victim: int) -> None:
-        if self.state.cluster.terminating[victim]:
-            self.state.forget(victim)
-            return
-        self.state.evict(victim, None)
-        if self.wave >= 0:
-            self.preempted.append(victim)
-        if self._making.again(victim):
-            self.made_anew(victim)
-
-    def _place(self, pod: int) -> bool:
-        best = self.state.best(pod)
-        if not len(best):
-            return self._preempts(pod)
-        node = int(best[0] if self.random is None else self.random.choice(best))
-        self.state.place(pod, node)
+    def landed(self, pod: int, node: int, best: IntArray | None) -> None:
+        """Take up where the pod landed, and where else it could have."""
         self.landings.append(Landing(self.wave, pod, node))
+        if best is None:
+            return
         key = (self.wave, int(self.state.cluster.group_of[pod]))
         if key not in self._choices:
             self._choices[key] = np.zeros(len(self.state.cluster.nodes), np.bool_)
         self._choices[key][best] = True
-        return True
+
+    def driven_off(self, victim: int, preemptor: int, *, again: bool) -> None:
+        """The pod waits in turn, for good if no controller makes it anew."""
+        if self.wave >= 0:
+            self.driven.append((preemptor, victim))
+        if again:
+            self.made_anew(victim)

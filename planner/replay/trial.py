@@ -6,11 +6,13 @@ room while it is terminating. A `Manner` says which of all this happens; ties ar
 A wave ends when all that can be placed is placed; an eviction beyond a budget is refused, as the
 Eviction API would, and nothing after it happens. A pod that no node takes drives off others of
 lower priority, as kube-scheduler would; they wait in turn, for good if no controller makes them
-anew. A StatefulSet makes a pod when the old one is gone, an ordered one when those below run.
+anew. A StatefulSet makes a pod when the old one is gone, an ordered one when those below run; pods
+that waited before may be placed while a new one is being made.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -53,27 +55,43 @@ class TrialRun:
     """Where pods are in the end, who landed where on the way, and after which wave it stopped.
 
     `after[w]` is where pods are when wave w has ended, kept for seed 0 only; `refused` is the pod
-    that a budget kept, `preempted` are those that others drove off after the first eviction.
+    that a budget kept, `driven` are, by who took their place, those that others drove off after the
+    first eviction.
     """
 
     node_of: IntArray
     landings: tuple[Landing, ...]
     after: tuple[IntArray, ...]
     refused: int | None = None
-    preempted: tuple[int, ...] = ()
+    driven: tuple[tuple[int, int], ...] = ()
+    """(preemptor, victim)."""
+
+    @property
+    def preempted(self) -> tuple[int, ...]:
+        """Who was driven off."""
+        return tuple(victim for _, victim in self.driven)
 
 
 class Trial:
-    """Trials over one cluster; `pods` are those that waves may evict."""
+    """Trials over one cluster; `pods` are those that waves may evict.
+
+    `hopeless` pods wait, and no eviction of these can change that: nobody tries to place them.
+    """
 
     def __init__(
-        self, cluster: Cluster, profile: Profile, allowances: Allowances, pods: Sequence[int]
+        self,
+        cluster: Cluster,
+        profile: Profile,
+        allowances: Allowances,
+        pods: Sequence[int],
+        hopeless: frozenset[int] = frozenset(),
     ) -> None:
         self._size = len(cluster.pods)
         self._old = {pod: self._size + i for i, pod in enumerate(pods)}
         self._state = TrialState(with_old_pods(cluster, list(pods)), profile)
         self._allowances = allowances
         self._making = PodMaking(cluster)
+        self._hopeless = hopeless
 
     @property
     def node_of(self) -> IntArray:
@@ -87,9 +105,16 @@ class Trial:
         *,
         unlimited: bool = False,
         choices: Choices | None = None,
+        until: float = math.inf,
     ) -> TrialRun:
-        """Carry the waves out; `unlimited` minds no budget. `choices` takes up what was tied."""
-        running = _Running(self._state, manner, {} if choices is None else choices, self._making)
+        """Carry the waves out; `unlimited` minds no budget. `choices` takes up what was tied.
+
+        By the monotonic clock, a trial that has not ended by `until` ends with OutOfTimeError.
+        """
+        running = _Running(
+            self._state, manner, {} if choices is None else choices, self._making, self._hopeless
+        )
+        running.until = until
         running.settle()
         budgets = Budgets(self._state.cluster, self._allowances)
         after: list[IntArray] = []
@@ -109,7 +134,7 @@ class Trial:
             landings=tuple(running.landings),
             after=tuple(after),
             refused=refused,
-            preempted=tuple(running.preempted),
+            driven=tuple(running.driven),
         )
 
     def _wave(
@@ -166,11 +191,18 @@ class _Running(Settling):
     """One trial under way."""
 
     def __init__(
-        self, state: TrialState, manner: Manner, choices: Choices, making: PodMaking
+        self,
+        state: TrialState,
+        manner: Manner,
+        choices: Choices,
+        making: PodMaking,
+        hopeless: frozenset[int],
     ) -> None:
         state.restore()
         super().__init__(state, making, manner.seed, choices)
+        self.waiting = [pod for pod in self.waiting if pod not in hopeless]
         self._leaving: list[int] = []
+        self._late: list[int] = []
 
     def begin(self, wave: int, cordons: Sequence[int]) -> None:
         """A wave begins under its cordons."""
@@ -192,8 +224,23 @@ class _Running(Settling):
             self.settle()
 
     def evict(self, pod: int, old: int | None) -> None:
-        """The pod goes and a new one takes its place in the queue; `old` stays until the end."""
+        """The pod goes and a new one takes its place in the queue; `old` stays until the end.
+
+        Where the old pod is gone at once, others may take its room before the new one is made.
+        """
         self.state.evict(pod, old)
         if old is not None:
             self._leaving.append(old)
-        self.made_anew(pod)
+        if old is None and self.random is not None and self.random.random() < 0.5:
+            self._late.append(pod)
+        else:
+            self.made_anew(pod)
+
+    def settle(self) -> None:
+        """Place whatever finds a node; pods that are made late come after all others."""
+        super().settle()
+        if self._late:
+            for pod in self._late:
+                self.made_anew(pod)
+            self._late = []
+            super().settle()

@@ -22,6 +22,7 @@ import numpy as np
 
 from planner.cluster import GONE, PENDING, Cluster
 from planner.cluster.topology import IntArray
+from planner.replay.refused_groups import RefusedGroups
 from planner.replay.verify import CORDON, cordoned_node
 from planner.scheduler.cycle import Evaluation, Scheduler
 from planner.scheduler.framework.plugin import UNRESOLVABLE, Status
@@ -29,6 +30,7 @@ from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.preemption import Preemption, preempt
 from planner.scheduler.profile import Profile
 
+NONE: IntArray = np.empty(0, np.int64)
 HIDDEN = Status("NodeUnschedulable", UNRESOLVABLE, ("node(s) were unschedulable",))
 KEPT = 4_000_000
 """So many nodes in kept answers, 32 MB, are enough."""
@@ -86,12 +88,18 @@ class TrialState:
         self._kept = 0
         self._hopeless: set[tuple[int, int, frozenset[int]]] = set()
         """Questions after preemption that had no answer."""
+        self._freed: list[int] = []
+        """Nodes that pods have left since the start, in that order."""
+        self._refused = RefusedGroups(self._freed)
+        self._helpless = RefusedGroups(self._freed)
+        """Groups that no node takes, and those that preemption does not help, either."""
         self.position = 0
         """Grows with every change."""
 
     def restore(self) -> None:
         """Every pod is where the snapshot has it, and no cordon is left."""
         self._cordoned = frozenset()
+        self._forget_refusals()
         self._state, self._scheduler = self._start, self._scheduler_at_start
         self._fingerprint.value = 0
         changed = list(self._changed)
@@ -115,6 +123,7 @@ class TrialState:
         if wanted == self._cordoned:
             return
         self._cordoned = wanted
+        self._forget_refusals()
         if self._hides:
             return
         changed = list(self.cluster.nodes)
@@ -151,6 +160,8 @@ class TrialState:
     def best(self, pod: int) -> IntArray:
         """The nodes of which kube-scheduler picks any for the pod now; none if it has to wait."""
         group = int(self.cluster.group_of[pod])
+        if self._refused.still(group):
+            return NONE
         if not self._keeps:
             return self._asked(pod, group)
         question = (group, self._fingerprint.value, self._cordoned)
@@ -169,18 +180,22 @@ class TrialState:
     def preemption(self, pod: int, random: Random | None) -> Preemption | None:
         """The node where pods of lower priority give way to this one, which no node takes now."""
         group = int(self.cluster.group_of[pod])
-        if not self._outranks(group):
+        if not self._outranks(group) or self._helpless.still(group):
             return None
         question = (group, self._fingerprint.value, self._cordoned)
         if question in self._hopeless:
             return None
         evaluation = self._evaluated(pod, group)
         nodes = len(self._state.all_nodes)
+        drawn = None if random is None else random.getstate()
         found = preempt(
             self._scheduler, evaluation, 0 if random is None else random.randrange(nodes)
         )
         if found.nominated is None:
+            if random is not None and drawn is not None:
+                random.setstate(drawn)  # what is known from elsewhere does not draw, either
             self._hopeless.add(question)
+            self._helpless.note(group, evaluation)
             return None
         if random is None:
             return found
@@ -197,7 +212,10 @@ class TrialState:
         return min((self.cluster.groups[group].priority for group in groups), default=0)
 
     def _asked(self, pod: int, group: int) -> IntArray:
-        return self._evaluated(pod, group).best
+        evaluation = self._evaluated(pod, group)
+        if not len(evaluation.feasible):
+            self._refused.note(group, evaluation)
+        return evaluation.best
 
     def _evaluated(self, pod: int, group: int) -> Evaluation:
         self._follow()
@@ -211,9 +229,16 @@ class TrialState:
         for place, delta in ((int(self._now[pod]), -1), (node, 1)):
             if place >= 0:
                 self._fingerprint.shift(group, place, terminating, delta)
+                if delta < 0:
+                    self._freed.append(place)
         self._now[pod] = node
         self._changed.add(pod)
         self._moved(pod)
+
+    def _forget_refusals(self) -> None:
+        self._freed.clear()
+        self._refused.clear()
+        self._helpless.clear()
 
     def _moved(self, *pods: int) -> None:
         self._behind.update(pods)

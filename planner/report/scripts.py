@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from planner.report.shell_script import (
     Promise,
@@ -17,7 +18,7 @@ from planner.report.shell_script import (
 from planner.report.tables import whatif_deletion
 from planner.report.tables.drain_table import headline
 from planner.words import count_of
-from planner_models.drain import DrainPlan
+from planner_models.drain import DrainOptions, DrainPlan, DrainRound
 from planner_models.evictions import EvictionPlan, EvictionWave, PlannedEviction
 from planner_models.plan import Plan, ReadyPods, Step, WorkloadChange
 from planner_models.whatif import WhatIf, WhatIfDeletion
@@ -36,8 +37,8 @@ def eviction_script(document: EvictionPlan) -> str:
         sure = f"the whole plan {sure}"
     comments = [
         f"{head}: {_summary(waves)}, over the limit {excess[0]} -> {excess[1]}, "
-        f"{sure} ({document.checked_seeds} seeds)",
-        f"input: {document.nodes} nodes, {document.pods} pods",
+        f"{sure} ({count_of(document.checked_seeds, 'seed')})",
+        _input(document.nodes, document.pods),
     ]
     return shell_script(comments, waves, promises, _context(document))
 
@@ -48,7 +49,7 @@ def plan_script(document: Plan) -> str:
     comments = [
         f"planner solve: {_summary(waves)}, over the limit {document.excess_before} -> "
         f"{document.excess_after} if pods land as planned",
-        f"input: {document.statistics.nodes} nodes, {document.statistics.pods} pods",
+        _input(document.statistics.nodes, document.statistics.pods),
         "kube-scheduler chooses the nodes; planner evict looks whether it chooses well",
     ]
     promises = tuple(_promises(document.workloads))
@@ -77,6 +78,10 @@ def _summary(waves: Sequence[ScriptWave]) -> str:
     return f"{count_of(evictions, 'eviction')} in {count_of(len(waves), 'wave')}"
 
 
+def _input(nodes: int, pods: int) -> str:
+    return f"input: {count_of(nodes, 'node')}, {count_of(pods, 'pod')}"
+
+
 def drain_script(document: DrainPlan) -> str:
     """The script of a drain; one that can't succeed evicts nothing and says so."""
     told = f"planner drain: {headline(document)}"
@@ -86,13 +91,51 @@ def drain_script(document: DrainPlan) -> str:
     waves = [
         wave
         for number, each in enumerate(document.rounds, start=1)
-        for wave in _script_waves(
-            [eviction for eviction in document.evictions if eviction.round == number], each.waves
-        )
+        if document.round in (None, number)
+        for wave in _round_waves(document, number, each)
     ]
     sure = "converges" if document.converges else "does not always converge"
     comments = [f"{told} {sure} ({document.checked_seeds} seeds)", size]
-    return shell_script(comments, waves, context=_context(document))
+    about = [*comments, *_about_rounds(document)]
+    return shell_script(about, waves, context=_context(document))
+
+
+def _round_waves(document: DrainPlan, number: int, each: DrainRound) -> Sequence[ScriptWave]:
+    """A round by the names of its pods as long as these are known, then the nodes are back.
+
+    Without extra nodes, pods that were evicted may be on nodes of a later round, under new names:
+    from the second round on `kubectl drain` evicts whatever is there.
+    """
+    if number > 1 and not document.rounds[0].extra_nodes:
+        empty = (*_kubectl_options(document.options), "--", *each.nodes)
+        return [ScriptWave((), drain=each.nodes, empty=empty, back=each.uncordon)]
+    evictions = [eviction for eviction in document.evictions if eviction.round == number]
+    waves = list(_script_waves(evictions, each.waves))
+    if not document.options.rolling:
+        return waves
+    waves = waves or [ScriptWave((), drain=each.nodes)]
+    return [*waves[:-1], replace(waves[-1], back=each.uncordon)]
+
+
+def _kubectl_options(asked: DrainOptions) -> Iterator[str]:
+    if asked.force:
+        yield "--force"
+    if asked.delete_emptydir_data:
+        yield "--delete-emptydir-data"
+    if asked.pod_selector:
+        yield f"--pod-selector={asked.pod_selector}"
+
+
+def _about_rounds(document: DrainPlan) -> Iterator[str]:
+    if not document.options.rolling or not document.rounds:
+        return
+    extra = document.rounds[0].extra_nodes
+    if extra:
+        yield f"before: add {count_of(len(extra), 'node')}, each like the one it is named after:"
+        yield f"  {' '.join(extra)}"
+    elif len(document.rounds) > 1 or document.later:
+        yield "from round 2 on pods have new names: kubectl drain takes what is on the nodes then"
+        yield "planning again from a fresh dump after each round keeps to waves and evictions"
 
 
 def _eviction_waves(document: EvictionPlan) -> Iterator[ScriptWave]:
@@ -118,10 +161,17 @@ def _script_waves(
 
 
 def _plan_waves(document: Plan) -> Iterator[ScriptWave]:
+    """Waves that only place pods belong to the evictions that they waited for."""
+    found: list[ScriptWave] = []
     for wave in document.waves:
         moves = [step for step in wave.steps if step.action in ("evict", "move") and step.pod]
         if moves:
-            yield ScriptWave(tuple(map(_planned, moves)), ready=_ready(wave.ready))
+            found.append(ScriptWave(tuple(map(_planned, moves)), ready=_ready(wave.ready)))
+        elif found:
+            later = {(namespace, controller) for namespace, controller, _ in _ready(wave.ready)}
+            kept = tuple(each for each in found[-1].ready if each[:2] not in later)
+            found[-1] = replace(found[-1], ready=(*kept, *_ready(wave.ready)))
+    return iter(found)
 
 
 def _planned(step: Step) -> ScriptEviction:

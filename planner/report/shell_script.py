@@ -189,6 +189,28 @@ trap 'exit 143' TERM
 """
 
 
+_ROUNDS = """\
+empty() {  # what kubectl drain takes beside nodes, then nodes; evicts whatever is on them by now
+  say "kubectl drain $*"
+  [ "$run" = no ] || kubectl drain --ignore-daemonsets "$@"
+}
+back() {  # nodes that are empty; when they are upgraded and ready, pods may come again
+  say "empty: $*; upgrade them (\\$UPGRADE is called with their names, if it is set)"
+  [ "$run" = yes ] || return 0
+  if [ -n "${UPGRADE:-}" ]; then
+    "$UPGRADE" "$@"
+  else
+    printf 'press Enter when they are upgraded: '
+    read -r _ </dev/tty
+  fi
+  for node in "$@"; do
+    kubectl wait --for=condition=Ready --timeout=1h -- "node/$node"
+    kubectl uncordon -- "$node"
+  done
+}
+"""
+
+
 @dataclass(frozen=True)
 class ScriptEviction:
     """One call of the Eviction API; `note` is said beside it."""
@@ -208,6 +230,10 @@ class ScriptWave:
     drain: tuple[str, ...] = ()
     hold: bool = False
     ready: tuple[tuple[str, str, int], ...] = ()
+    empty: tuple[str, ...] = ()
+    """Arguments of `kubectl drain`, where pods have new names by then that nobody knows."""
+    back: tuple[str, ...] = ()
+    """Nodes that come back, upgraded and empty, when the wave is over."""
 
 
 @dataclass(frozen=True)
@@ -230,7 +256,8 @@ def shell_script(
     """The waves as POSIX shell, for the cluster of a context if it was read from one."""
     nodes = sorted({node for wave in waves for node in wave.cordon})
     numbers = {node: number for number, node in enumerate(nodes)}
-    body = [*_cordon_functions(numbers), *_waves(waves, numbers), *_counting(promises)]
+    rounds = [_ROUNDS] if any(wave.back for wave in waves) else []
+    body = [*rounds, *_cordon_functions(numbers), *_waves(waves, numbers), *_counting(promises)]
     plan = sha256("\n".join(body).encode("utf-8", "surrogatepass")).hexdigest()[:12]
     told = "\n".join(f"# {printable(text)}" for text in comments)
     end = '[ "$run" = yes ] || echo "nothing was changed; --run acts"'
@@ -267,6 +294,8 @@ def _waves(waves: Sequence[ScriptWave], numbers: Mapping[str, int]) -> Iterator[
     for number, wave in enumerate(waves, start=1):
         yield f"# wave {number} of {len(waves)}"
         evictions = count_of(len(wave.evictions), "eviction")
+        if wave.empty:
+            evictions = "kubectl drain evicts what is there by then"
         yield f"say {quoted(f'wave {number} of {len(waves)}: {evictions}')}"
         yield from _wave(wave, numbers, held=held)
         yield ""
@@ -290,8 +319,16 @@ def _wave(wave: ScriptWave, numbers: Mapping[str, int], *, held: bool) -> Iterat
             yield f"gone {' '.join(map(quoted, names))}"
     for namespace, controller, pods in wave.ready:
         yield f"ready {quoted(namespace)} {quoted(controller)} {pods}"
+    if wave.empty:
+        yield f"empty {' '.join(map(quoted, wave.empty))}"
+    yield from _afterwards(wave)
+
+
+def _afterwards(wave: ScriptWave) -> Iterator[str]:
     if wave.cordon and not wave.hold:
         yield "lift"
+    if wave.back:
+        yield f"back {' '.join(map(quoted, wave.back))}"
 
 
 def _counting(promises: Sequence[Promise]) -> Iterator[str]:

@@ -11,6 +11,11 @@ compares before and after: running pods by workload and domain, who waits and wh
 `agreement` says how many outcomes of several seeds are the same, `timeline` when pods of silent
 nodes are deleted, and `returned` what is left when lost nodes come back.
 
+    run = roll_out(cluster, profile, WorkloadRef("default", "Deployment", "web"), seed=1)
+
+A rollout of a Deployment, StatefulSet or DaemonSet goes as its controller makes it, until it is
+complete or nothing changes any more; `rollout_of` keeps what runs under several seeds share.
+
 Nothing here looks for a better way: that is up to those who ask. So it never meets the solver.
 """
 
@@ -36,6 +41,8 @@ from planner.scenario.outcome import (
     outcome,
 )
 from planner.scenario.returned import returned
+from planner.scenario.rollout import Rollout, roll_out, rollout_of
+from planner.scenario.rollout_run import RolloutRun
 from planner.scenario.settle import Settled, settle
 from planner.scenario.timeline import Moment, timeline
 from planner.scenario.unreachable import ZoneOutage
@@ -56,6 +63,8 @@ __all__ = [
     "Outcome",
     "RemovePods",
     "Requested",
+    "Rollout",
+    "RolloutRun",
     "Scale",
     "Settled",
     "Summary",
@@ -65,6 +74,8 @@ __all__ = [
     "apply_changes",
     "outcome",
     "returned",
+    "roll_out",
+    "rollout_of",
     "settle",
     "timeline",
 ]

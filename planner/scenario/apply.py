@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 
 from planner.cluster import GONE, PENDING, Cluster
+from planner.cluster.node_rules import BoolArray
 from planner.replay.verify import cordoned_node, with_old_pods
 from planner.scenario.add_nodes import added_nodes
 from planner.scenario.changes import (
@@ -30,10 +31,11 @@ from planner.scenario.changes import (
     RemovePods,
     Scale,
 )
-from planner.scenario.lost_pods import LostPod, lost_pods, staying
+from planner.scenario.lost_pods import LostPod, ended_with_their_jobs, lost_pods, staying
 from planner.scenario.manifests import applied
 from planner.scenario.scale import scaled
 from planner.scenario.unreachable import ZoneOutage, unreachable
+from planner.scenario.workload_pods import lasting_pods
 from planner.words import count_of, named_or_counted
 
 FactKind = Literal["apply", "scale", "addNodes", "cordon", "removePods", "evict", "loseNodes"]
@@ -52,12 +54,13 @@ class Departure(NamedTuple):
     """A pod of a silent node is deleted, so many seconds after the outage.
 
     It stays on the node as its terminating `twin`; with `again` another pod waits in its place.
+    Pods elsewhere that end with their Job have no twin.
     """
 
     seconds: int
     pod: int
     node: int
-    twin: int
+    twin: int | None
     again: bool
 
 
@@ -76,14 +79,14 @@ class Changed:
     facts: tuple[Fact, ...] = ()
     made: tuple[int, ...] = ()
     """New pods, which nobody had before."""
+    deleted: tuple[int, ...] = ()
+    """Pods that their controllers deleted, because they want fewer replicas."""
     lost: tuple[LostPod, ...] = ()
     """Pods that went down or were evicted, and what comes after each."""
     down: frozenset[int] = frozenset()
     """Nodes that no longer run anything: silent ones and ghosts."""
     zones: tuple[ZoneOutage, ...] = ()
     """Zones with silent nodes, and how fast these are emptied."""
-    drawn: bool = False
-    """Whether chance decided which pods went when a workload was scaled down."""
     departures: tuple[Departure, ...] = ()
     """Pods of silent nodes, which are deleted later, in that order."""
 
@@ -91,11 +94,11 @@ class Changed:
 def apply_changes(cluster: Cluster, changes: Iterable[Change], *, seed: int = 0) -> Changed:
     """The cluster after these changes, made in the order that `changes.ORDER` says.
 
-    Nodes and pods of the changes are indexes of the given cluster. Where chance decides which pods
-    go, they are drawn; with seed 0 the UIDs of the snapshot decide.
+    Nodes and pods of the changes are indexes of the given cluster. Which of equal pods go when a
+    workload gets fewer replicas is drawn by the seed; with 0 their UIDs decide.
     """
-    random = Random(seed) if seed else None
     asked, state = list(changes), Changed(cluster, cluster, cluster)
+    random = Random(seed) if seed else None
     for kind in ORDER:
         found = [change for change in asked if isinstance(change, kind)]
         if kind is not LoseNodes:
@@ -108,14 +111,17 @@ def apply_changes(cluster: Cluster, changes: Iterable[Change], *, seed: int = 0)
 def _changed(state: Changed, change: Change, random: Random | None) -> Changed:
     match change:
         case Apply():
-            more, names = applied(state.cluster, change.inventory)
+            more, names = applied(state.cluster, change.inventory, random)
             fact = Fact("apply", names, f"applied {named_or_counted(names, 'object')}")
-            return _lowered(state, _with_more(state, more, fact), random)
+            return _with_more(state, more, fact)
         case Scale():
             name, before = change.workload.short, state.cluster.owners.desired(change.workload)
-            fact = Fact("scale", (name,), f"{name} {before} -> {change.replicas}")
-            cluster, drawn = scaled(state.cluster, change, random)
-            return replace(_with_more(state, cluster, fact), drawn=state.drawn or drawn)
+            more = scaled(state.cluster, change, random)
+            text = f"{name} {before} -> {change.replicas}"
+            surplus = len(lasting_pods(more, change.workload)) - change.replicas
+            if surplus > 0:
+                text += f"; {count_of(surplus, 'pod')} more, until those that are not ready are"
+            return _with_more(state, more, Fact("scale", (name,), text))
         case AddNodes():
             more, names = added_nodes(state.cluster, change)
             fact = Fact("addNodes", names, f"added {_nodes(names)}")
@@ -133,20 +139,21 @@ def _changed(state: Changed, change: Change, random: Random | None) -> Changed:
 
 
 def _with_more(state: Changed, cluster: Cluster, fact: Fact) -> Changed:
-    """A cluster with more pods behind those that it had."""
-    made = range(len(state.cluster.pods), len(cluster.pods))
-    return replace(state, cluster=cluster, facts=(*state.facts, fact), made=(*state.made, *made))
+    """A cluster with more pods behind those that it had, or with fewer of these."""
+    size = len(state.cluster.pods)
+    before, now = _lasts(state.cluster), _lasts(cluster)[:size]
+    return replace(
+        state,
+        cluster=cluster,
+        facts=(*state.facts, fact),
+        made=(*state.made, *range(size, len(cluster.pods))),
+        deleted=(*state.deleted, *np.flatnonzero(before & ~now).tolist()),
+    )
 
 
-def _lowered(before: Changed, state: Changed, random: Random | None) -> Changed:
-    """Workloads of which manifests want fewer pods than before lose the others."""
-    for ref in state.cluster.owners.controllers:
-        wanted, had = state.cluster.owners.desired(ref), before.cluster.owners.desired(ref)
-        lowered = wanted is not None and had is not None and wanted < had
-        if lowered and ref in state.cluster.workloads:
-            cluster, drawn = scaled(state.cluster, Scale(ref, wanted or 0), random)
-            state = replace(state, cluster=cluster, drawn=state.drawn or drawn)
-    return state
+def _lasts(cluster: Cluster) -> BoolArray:
+    there: BoolArray = cluster.node_of != GONE
+    return there & ~cluster.terminating
 
 
 def _cordoned(state: Changed, change: Cordon) -> Changed:
@@ -160,7 +167,7 @@ def _cordoned(state: Changed, change: Cordon) -> Changed:
 def _evicted(state: Changed, change: Evict) -> Changed:
     """The old pods are gone by the time that kube-scheduler looks at the new ones."""
     pods = _pods_now(state, change.pods)
-    lost = lost_pods(state.cluster, pods, ended=True)
+    lost = _lost_pods(state.cluster, pods)
     fact = Fact("evict", _keys(state, pods), f"evicted {count_of(len(pods), 'pod')}")
     return replace(
         state,
@@ -168,6 +175,13 @@ def _evicted(state: Changed, change: Evict) -> Changed:
         facts=(*state.facts, fact),
         lost=(*state.lost, *lost),
     )
+
+
+def _lost_pods(cluster: Cluster, pods: Sequence[int]) -> tuple[LostPod, ...]:
+    """What becomes of pods that end at once, and of those that end with them."""
+    lost = lost_pods(cluster, pods, ended=True)
+    more = ended_with_their_jobs(cluster, lost, ended=True).values()
+    return (*lost, *(each for siblings in more for each in siblings))
 
 
 def _gone_or_again(lost: Iterable[LostPod]) -> dict[int, int]:
@@ -192,7 +206,7 @@ def _lost(state: Changed, changes: Sequence[LoseNodes]) -> Changed:
 
 def _removed(state: Changed, nodes: Sequence[int]) -> Changed:
     pods = _pods_on(state.cluster, nodes)
-    lost = lost_pods(state.cluster, pods, ended=True)
+    lost = _lost_pods(state.cluster, pods)
     cluster = state.cluster.without_nodes(nodes).with_placement(_gone_or_again(lost))
     return replace(state, cluster=cluster, lost=(*state.lost, *lost), down=state.down.union(nodes))
 
@@ -204,16 +218,22 @@ def _silent(state: Changed, nodes: Sequence[int]) -> Changed:
     outage = unreachable(cluster, nodes, pods)
     lost = lost_pods(cluster, (p for p in pods if p in outage.deleted_at), ended=False)
     stay = staying(cluster, (p for p in pods if p not in outage.deleted_at))
-    departures = (
+    departures = [
         Departure(outage.deleted_at[e.pod], e.pod, e.node, twin, e.fate == "replaced")
         for twin, e in enumerate(lost, start=len(cluster.pods))
-    )
+    ]
+    in_order = sorted(lost, key=lambda each: (outage.deleted_at[each.pod], each.pod))
+    with_jobs = ended_with_their_jobs(cluster, in_order, ended=False)
+    for last, siblings in with_jobs.items():
+        at = outage.deleted_at[last]
+        departures += [Departure(at, e.pod, e.node, None, False) for e in siblings]
+    also = (each for siblings in with_jobs.values() for each in siblings)
     records = {pod: msgspec.structs.replace(cluster.pods[pod], ready=False) for pod in pods}
     changed = cluster.with_nodes(outage.nodes).with_pods(records)
     return replace(
         state,
         cluster=with_old_pods(changed, [each.pod for each in lost]),
-        lost=(*state.lost, *lost, *stay),
+        lost=(*state.lost, *lost, *also, *stay),
         down=state.down.union(nodes),
         zones=outage.zones,
         departures=tuple(sorted(departures)),

@@ -10,7 +10,7 @@ nothing that is told to go ever ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -56,7 +56,12 @@ class Stage:
         """Stand in for pods that are terminating."""
         self.state = TrialState(with_old_pods(cluster, list(self.pods)), profile)
         self.making = PodMaking(cluster)
-        self.silent = frozenset(i for i, node in enumerate(cluster.nodes) if _silent(node))
+        self.silent = silent_nodes(cluster)
+
+
+def silent_nodes(cluster: Cluster) -> frozenset[int]:
+    """Nodes on which nothing starts, and nothing ever ends."""
+    return frozenset(i for i, node in enumerate(cluster.nodes) if _silent(node))
 
 
 def _silent(node: Node) -> bool:
@@ -80,12 +85,16 @@ class ControllerRun:
         self.random = self._settling.random
         self._watched = frozenset(stage.pods)
         pods, node_of = stage.cluster.pods, stage.cluster.node_of
-        self._ready = {p for p in stage.pods if node_of[p] >= 0 and pods[p].ready}
+        there = [pod for pod in stage.pods if node_of[pod] >= 0]
+        self._ready = {pod for pod in there if pods[pod].ready and not pods[pod].terminating}
         self._started: set[int] = set()
         """Pods that became ready in this run."""
-        self._starting: list[int] = []
-        self._leaving: dict[int, int] = {}
-        """Terminating pods, with the twins that hold their room."""
+        self._starting: dict[int, None] = {}
+        self.touched: list[int] = []
+        """Pods of which something may have changed, over and over; controllers read on from where
+        they were."""
+        self._leaving = {pod: pod for pod in there if pods[pod].terminating}
+        """Terminating pods, with the twins that hold their room; those of the snapshot hold it."""
         self._seen = (0, 0)
         self._settle()
 
@@ -97,7 +106,7 @@ class ControllerRun:
 
     def there(self, pods: Iterable[int]) -> list[int]:
         """Those that exist and are not leaving."""
-        return [pod for pod in pods if self._state.node(pod) != GONE]
+        return [p for p in pods if self._state.node(p) != GONE and p not in self._leaving]
 
     def leaving(self, pods: Iterable[int]) -> int:
         """How many of them are told to go and not gone yet."""
@@ -107,6 +116,11 @@ class ControllerRun:
         """Whether the pod has a node and is ready."""
         return pod in self._ready
 
+    @property
+    def preempted(self) -> Sequence[int]:
+        """Pods that others of higher priority drove off, in that order."""
+        return [victim for _, victim in self._settling.driven]
+
     def started(self, pod: int) -> bool:
         """Whether it became ready in the course of this run, and not before."""
         return pod in self._started
@@ -115,15 +129,16 @@ class ControllerRun:
 
     def make(self, pod: int) -> None:
         """A pod that is not there is created; it waits for a node."""
+        self.touched.append(pod)
         self._settling.arrives(pod)
 
     def delete(self, pod: int) -> None:
         """A pod without a node is gone at once; one that has a node may be terminating first."""
         node = self._state.node(pod)
+        self.touched.append(pod)
         self._ready.discard(pod)
         self._started.discard(pod)
-        if pod in self._starting:
-            self._starting.remove(pod)
+        self._starting.pop(pod, None)
         self._settling.withdraw(pod)
         if node >= 0 and (self._manner.terminating or node in self._stage.silent):
             twin = self._stage.twins[pod]
@@ -144,22 +159,28 @@ class ControllerRun:
         """kube-scheduler acts; watched pods that landed start, those that were driven off wait."""
         self._settling.settle()
         landed, driven = self._seen
-        self._seen = len(self._settling.landings), len(self._settling.preempted)
-        for pod in self._settling.preempted[driven:]:
+        self._seen = len(self._settling.landings), len(self._settling.driven)
+        for _, pod in self._settling.driven[driven:]:
+            self.touched.append(pod)
             self._ready.discard(pod)
             self._started.discard(pod)
+            self._starting.pop(pod, None)
         for landing in self._settling.landings[landed:]:
-            if landing.pod in self._watched:
-                self._starting.append(landing.pod)
-        self._starting = [p for p in self._starting if self._state.node(p) >= 0]
+            if landing.pod in self._watched and self._state.node(landing.pod) >= 0:
+                self.touched.append(landing.pod)
+                self._starting[landing.pod] = None
 
     def _some_become_ready(self) -> bool:
         """Pods that were placed start: one of them, or all."""
-        pods = [pod for pod in self._starting if self._answers(pod)]
+        pods = list(self._starting)
+        if self._stage.silent:
+            pods = [pod for pod in pods if self._answers(pod)]
         if pods and self._manner.one_by_one:
             at = 0 if self.random is None else self.random.randrange(len(pods))
             pods = [pods[at]]
-        self._starting = [pod for pod in self._starting if pod not in pods]
+        for pod in pods:
+            del self._starting[pod]
+        self.touched += pods
         self._ready.update(pods)
         self._started.update(pods)
         return bool(pods)
@@ -167,6 +188,7 @@ class ControllerRun:
     def _some_are_gone(self) -> bool:
         """Pods that were told to go have ended, and kube-scheduler tries again."""
         gone = [pod for pod, twin in self._leaving.items() if self._answers(twin)]
+        self.touched += gone
         for pod in gone:
             self._state.forget(self._leaving.pop(pod))
         if gone:

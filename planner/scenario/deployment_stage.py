@@ -9,19 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from planner.cluster import GONE, Cluster
+from planner.cluster import Cluster
 from planner.cluster.new_pods import with_new_pods
 from planner.cluster.owners import Owners, WorkloadRef
-from planner.disruption.rollouts import same_template
 from planner.scenario.controller_run import Stage
 from planner.scenario.deployment import Revision, Strategy
-from planner.scenario.new_revision import replica_mould, replicas
+from planner.scenario.new_revision import (
+    labelled,
+    new_names,
+    replica_mould,
+    same_revision,
+    template_hash,
+)
+from planner.scenario.workload_pods import lasting_pods
 from planner.scheduler.profile import Profile
-from planner.sources.names import suffix
 from planner.sources.replicas import owner_of
-from planner.sources.synthesise import replica_set_of, revision_key, template_text
+from planner.sources.synthesise import replica_set_of, revision_key
 from planner_models.pod import Pod, PodTemplate
 from planner_models.selectors import LabelSelector
 from planner_models.workload import HASH_LABEL, Deployment, ReplicaSet
@@ -46,12 +49,11 @@ def replica_sets_of(cluster: Cluster, deployment: Deployment) -> list[Replicas]:
     is then taken for the present one.
     """
     ref = WorkloadRef(deployment.namespace, "Deployment", deployment.name)
-    groups = np.array([g for g, w in enumerate(cluster.workloads) if w == ref], np.int64)
     pods_of: dict[str, list[int]] = {}
-    for pod in cluster.pods_of(groups).tolist():
-        record = cluster.pods[pod]
-        if cluster.node_of[pod] != GONE and not record.terminating and record.owner is not None:
-            pods_of.setdefault(record.owner.name, []).append(pod)
+    for pod in lasting_pods(cluster, ref):
+        owner = cluster.pods[pod].owner
+        if owner is not None:
+            pods_of.setdefault(owner.name, []).append(pod)
     known = {each.name: each for each in _owned(cluster, deployment)}
     found = [
         Replicas(each, _start(cluster, each, pods_of.get(name, ()), each.spec.replicas), ())
@@ -120,12 +122,7 @@ def deployment_stage(
 
 def _with_template(found: Sequence[Replicas], template: PodTemplate) -> Replicas | None:
     """The ReplicaSet of this very template; of several that look alike the newest."""
-    alike = [
-        each
-        for each in found
-        if same_template(each.owner.spec.template, template)
-        and each.owner.spec.template.metadata.annotations == template.metadata.annotations
-    ]
+    alike = [each for each in found if same_revision(each.owner.spec.template, template)]
     return max(alike, key=lambda each: revision_key(each.owner), default=None)
 
 
@@ -135,7 +132,7 @@ def _fresh(deployment: Deployment, found: Sequence[Replicas]) -> Replicas:
     hashed = next(
         text
         for i in range(len(found) + 1)
-        if f"{deployment.name}-{(text := _hash(deployment, i))}" not in names
+        if f"{deployment.name}-{(text := template_hash(deployment.spec.template, i))}" not in names
     )
     owner = replica_set_of(deployment, hashed)
     selector = deployment.spec.selector or LabelSelector()
@@ -144,12 +141,6 @@ def _fresh(deployment: Deployment, found: Sequence[Replicas]) -> Replicas:
     created = max((each.start.created for each in found), default=0) + 1
     owner = owner.replace(spec=spec, metadata=owner.metadata.replace(creation_timestamp=created))
     return Replicas(owner, Revision(owner.name, created=created, exists=False), ())
-
-
-def _hash(deployment: Deployment, collisions: int) -> str:
-    annotations = sorted(deployment.spec.template.metadata.annotations.items())
-    text = template_text(deployment.spec.template)
-    return suffix(f"{text}{annotations}{collisions or ''}", 9)
 
 
 def _most_pods(each: Replicas, strategy: Strategy, *, new: bool) -> int:
@@ -172,8 +163,7 @@ def _more(
         return []
     template, owner = each.owner.spec.template, each.owner
     hashed = owner.metadata.labels.get(HASH_LABEL)
-    labels = {**template.metadata.labels, **({HASH_LABEL: hashed} if hashed else {})}
-    template = template.replace(metadata=template.metadata.replace(labels=labels))
+    template = labelled(template, HASH_LABEL, hashed) if hashed else template
     alike = (
         other.pods[0]
         for other in (each, *sets)
@@ -190,4 +180,5 @@ def _more(
         reference,
         None if sibling is None else cluster.pods[sibling],
     )
-    return replicas(made, owner.name, count, taken)
+    names = new_names(deployment.namespace, owner.name, count, taken)
+    return [made.pod(name) for name in names]

@@ -3,19 +3,22 @@
 A ReplicaSet replaces a pod as soon as it is terminating. A StatefulSet gives the new pod the old
 one's name, so it waits until the old one is gone; and so does a Job that counts only pods that have
 failed (`podReplacementPolicy: Failed`). A node that only stopped answering ends no pod: there they
-wait for ever. Pods of DaemonSets and static pods belong to their node.
+wait for ever. Pods of DaemonSets and static pods belong to their node. A Job that has lost more
+pods than it may ends the others as well.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from planner.cluster import Cluster
 from planner.cluster.owners import WorkloadRef
+from planner.disruption.jobs import job_fails
 from planner.disruption.replacement import Replacement, Replacements
+from planner.scenario.workload_pods import lasting_pods
 from planner_models.pod import Pod
 from planner_models.workload import Job
 
@@ -59,6 +62,38 @@ def staying(cluster: Cluster, pods: Iterable[int]) -> tuple[LostPod, ...]:
         fate: LostFate = "daemon" if _of_node(cluster.pods[pod]) else "stays"
         found.append(LostPod(pod, int(cluster.node_of[pod]), fate))
     return tuple(found)
+
+
+def ended_with_their_jobs(
+    cluster: Cluster, lost: Iterable[LostPod], ended: bool
+) -> dict[int, tuple[LostPod, ...]]:
+    """Pods that go down with a Job, by the lost pod with which the Job has failed.
+
+    Pods are given in the order in which they are lost. One that is only terminating does not count
+    yet for a Job that replaces failed pods alone.
+    """
+    gone: dict[WorkloadRef, list[int]] = defaultdict(list)
+    for each in lost:
+        owner = cluster.pods[each.pod].owner
+        if owner is not None and owner.kind == "Job":
+            gone[WorkloadRef(cluster.pods[each.pod].namespace, "Job", owner.name)].append(each.pod)
+    found: dict[int, tuple[LostPod, ...]] = {}
+    for ref, pods in gone.items():
+        job = cluster.owners.controllers.get(ref)
+        if not isinstance(job, Job) or (job.replaces_failed_only and not ended):
+            continue
+        last = next((p for n, p in enumerate(pods, start=1) if job_fails(job, n)), None)
+        if last is not None:
+            found[last] = tuple(_siblings(cluster, ref, frozenset(pods)))
+    return found
+
+
+def _siblings(cluster: Cluster, job: WorkloadRef, lost: frozenset[int]) -> Iterator[LostPod]:
+    down = {int(cluster.node_of[pod]) for pod in lost}
+    for pod in lasting_pods(cluster, job):
+        node = int(cluster.node_of[pod])
+        if pod not in lost and node not in down:
+            yield LostPod(pod, node, "ends", f"{job.short} has failed")
 
 
 def _of_node(pod: Pod) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from random import Random
 
 import msgspec
 import numpy as np
@@ -15,6 +16,8 @@ import numpy as np
 from planner.cluster import ELSEWHERE, GONE, PENDING, Cluster, build_cluster
 from planner.cluster.owners import WorkloadRef
 from planner.disruption.templates import another_pod
+from planner.scenario.scale_down import Scalable, with_fewer_pods
+from planner.scenario.workload_pods import lasting_pods
 from planner.sources.daemons import daemon_spec, pinned_spec
 from planner.sources.defaulting import default_spec, with_priority
 from planner.sources.inventory import Inventory
@@ -29,10 +32,13 @@ ADMITTED = frozenset(("node.kubernetes.io/not-ready", "node.kubernetes.io/unreac
 _Owner = ReplicaSet | StatefulSet | DaemonSet
 
 
-def applied(cluster: Cluster, inventory: Inventory) -> tuple[Cluster, tuple[str, ...]]:
+def applied(
+    cluster: Cluster, inventory: Inventory, random: Random | None = None
+) -> tuple[Cluster, tuple[str, ...]]:
     """The cluster with the inventory's objects in place of its own, and what is other than before.
 
-    Its pods stay where they are, and new ones wait behind them.
+    Its pods stay where they are, and new ones wait behind them. Where replicas are fewer than
+    before, pods go; ties between them are drawn.
     """
     sets = tuple(_following(inventory))
     wanted = replace(inventory, replica_sets=sets)
@@ -43,7 +49,26 @@ def applied(cluster: Cluster, inventory: Inventory) -> tuple[Cluster, tuple[str,
     known = cluster.node_index
     nodes = (*cluster.nodes, *(node for node in inventory.nodes if node.name not in known))
     after = build_cluster(replace(wanted, nodes=nodes, pods=tuple(pods)))
-    return _placed_as(after, cluster), tuple(_names(cluster, after))
+    placed = _placed_as(after, cluster)
+    for workload in _lowered(cluster, placed):
+        placed = with_fewer_pods(placed, workload, random)
+    return placed, tuple(_names(cluster, after))
+
+
+def _lowered(cluster: Cluster, after: Cluster) -> list[Scalable]:
+    """Workloads that want fewer replicas than before, and have more pods than that."""
+    found: list[Scalable] = []
+    for ref, now in sorted(after.owners.controllers.items()):
+        before = cluster.owners.controllers.get(ref)
+        if (
+            isinstance(now, Scalable)
+            and isinstance(before, Scalable)
+            and now.metadata.controller is None
+            and now.spec.replicas < before.spec.replicas
+            and now.spec.replicas < len(lasting_pods(after, ref))
+        ):
+            found.append(now)
+    return found
 
 
 def _placed_as(after: Cluster, cluster: Cluster) -> Cluster:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from planner.cluster import Cluster
+from planner.disruption.rollouts import same_template
 from planner.disruption.templates import another_pod
 from planner.errors import PlannerError
 from planner.sources.defaulting import default_spec, label_keys, with_priority
-from planner.sources.names import generated_name
+from planner.sources.names import generated_name, suffix
 from planner.sources.replicas import Mould, mould
+from planner.sources.synthesise import template_text
 from planner_models.meta import OwnerReference
 from planner_models.pod import Pod, PodTemplate
 
@@ -22,6 +25,23 @@ def restarted(template: PodTemplate) -> PodTemplate:
     metadata = template.metadata
     annotations = {**metadata.annotations, RESTARTED_AT: "now"}
     return template.replace(metadata=metadata.replace(annotations=annotations))
+
+
+def same_revision(one: PodTemplate, other: PodTemplate) -> bool:
+    """Whether a controller sees no change between both templates."""
+    return same_template(one, other) and one.metadata.annotations == other.metadata.annotations
+
+
+def template_hash(template: PodTemplate, collisions: int = 0) -> str:
+    """What tells the revisions of a template apart."""
+    annotations = sorted(template.metadata.annotations.items())
+    return suffix(f"{template_text(template)}{annotations}{collisions or ''}", 9)
+
+
+def labelled(template: PodTemplate, key: str, value: str) -> PodTemplate:
+    """The template with one more label, as controllers mark the pods of a revision."""
+    labels = {**template.metadata.labels, key: value}
+    return template.replace(metadata=template.metadata.replace(labels=labels))
 
 
 def replica_mould(
@@ -58,14 +78,13 @@ def _shows(template: PodTemplate, sibling: Pod) -> bool:
     )
 
 
-def replicas(mould: Mould, base: str, count: int, taken: Iterable[str]) -> list[Pod]:
-    """New pods, by names that look like generated ones; `taken` are names that exist."""
-    names, given = set(taken), 0
-    made: list[Pod] = []
+def new_names(namespace: str, base: str, count: int, taken: Iterable[str]) -> list[str]:
+    """Names that look like generated ones; `taken` are names that exist."""
+    names, made = set(taken), list[str]()
+    numbers = itertools.count()
     while len(made) < count:
-        name = generated_name(f"{base}-", f"{mould.namespace}/{base}#{given}")
-        given += 1
+        name = generated_name(f"{base}-", f"{namespace}/{base}#{next(numbers)}")
         if name not in names:
             names.add(name)
-            made.append(mould.pod(name))
+            made.append(name)
     return made

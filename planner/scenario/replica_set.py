@@ -20,9 +20,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from random import Random
 
 from planner.cluster import Cluster
@@ -110,11 +109,7 @@ def _restarts(pod: Pod) -> tuple[int, int]:
 
 def ranks(candidates: Iterable[Candidate], now: int) -> list[Rank]:
     """The pods in the order in which they are deleted, those together that may change places."""
-    first = sorted(candidates, key=lambda each: _first(each, now))
-    found: list[Rank] = []
-    for _, members in groupby(first, key=lambda each: _first(each, now)):
-        found += _split(tuple(members), now)
-    return found
+    return list(_ranking(candidates, now).ranks())
 
 
 def _first(each: Candidate, now: int) -> tuple[int, ...]:
@@ -139,32 +134,86 @@ def _time(each: Candidate) -> int | None:
     return each.ready_since if each.ready else None
 
 
-def _split(members: tuple[Candidate, ...], now: int) -> list[Rank]:
-    """Rules 7 and 8 among pods that rules 1 to 6 leave equal: only equal times are told apart."""
-    if len({_time(each) for each in members}) == 1:
-        ordered = sorted(members, key=lambda each: _then(each, now))
-        parts = groupby(ordered, key=lambda each: _then(each, now))
-        return [Rank(tuple(part)) for _, part in parts]
-    kinds = {(_time(each), _then(each, now)) for each in members}
-    exact = len(kinds) == len({time for time, _ in kinds})
-    return [Rank(members, exact)]
+_Kind = tuple[int | None, tuple[int, ...]]
+"""What rules 7 and 8 tell pods apart by: the ready time, and then `_then`."""
+
+
+class Ranking:
+    """The pods of a ReplicaSet in the order in which they are deleted, kept current pod by pod."""
+
+    def __init__(self, now: int) -> None:
+        self._now = now
+        self._ranks: dict[tuple[int, ...], dict[_Kind, dict[int, Candidate]]] = {}
+        """By rules 1 to 6, then by kind."""
+        self._place: dict[int, tuple[tuple[int, ...], _Kind]] = {}
+
+    def put(self, candidate: Candidate) -> None:
+        """A pod is there, or is other than before."""
+        self.drop(candidate.pod)
+        first = _first(candidate, self._now)
+        kind = (_time(candidate), _then(candidate, self._now))
+        self._ranks.setdefault(first, {}).setdefault(kind, {})[candidate.pod] = candidate
+        self._place[candidate.pod] = (first, kind)
+
+    def drop(self, pod: int) -> None:
+        """A pod is gone."""
+        if pod not in self._place:
+            return
+        first, kind = self._place.pop(pod)
+        kinds = self._ranks[first]
+        del kinds[kind][pod]
+        if not kinds[kind]:
+            del kinds[kind]
+        if not kinds:
+            del self._ranks[first]
+
+    def ranks(self) -> Iterator[Rank]:
+        """Rules 7 and 8 tell pods apart only where rules 1 to 6 leave pods of equal times."""
+        for first in sorted(self._ranks):
+            kinds = self._ranks[first]
+            times = len({time for time, _ in kinds})
+            if times == 1:
+                yield from (Rank(tuple(kinds[kind].values())) for kind in sorted(kinds, key=_last))
+            else:
+                members = (each for kind in kinds.values() for each in kind.values())
+                yield Rank(tuple(members), exact=times == len(kinds))
+
+    def deleted_first(self, count: int, random: Random | None = None) -> list[Candidate]:
+        """The pods that go: ties drawn, or without `random` by the UIDs of the snapshot."""
+        chosen: list[Candidate] = []
+        for rank in self.ranks():
+            wanted = count - len(chosen)
+            if not wanted:
+                break
+            chosen += _drawn_first(rank, min(wanted, len(rank.candidates)), self._now, random)
+        return chosen
+
+
+def _last(kind: _Kind) -> tuple[int, ...]:
+    return kind[1]
+
+
+def _ranking(candidates: Iterable[Candidate], now: int) -> Ranking:
+    found = Ranking(now)
+    for each in candidates:
+        found.put(each)
+    return found
 
 
 def deleted_first(
     candidates: Iterable[Candidate], count: int, now: int, random: Random | None = None
 ) -> list[Candidate]:
     """The pods that go: ties drawn, or without `random` by the UIDs of the snapshot."""
-    chosen: list[Candidate] = []
-    for rank in ranks(candidates, now):
-        if len(chosen) >= count:
-            break
-        members = sorted(rank.candidates, key=lambda each: each.uid)
-        if random is not None:
-            random.shuffle(members)
-        if not rank.exact:
-            members = _by_time(members, now)
-        chosen += members[: count - len(chosen)]
-    return chosen
+    return _ranking(candidates, now).deleted_first(count, random)
+
+
+def _drawn_first(rank: Rank, count: int, now: int, random: Random | None) -> list[Candidate]:
+    if rank.exact and random is not None:
+        return random.sample(rank.candidates, count)
+    members = sorted(rank.candidates, key=lambda each: each.uid)
+    if random is not None:
+        random.shuffle(members)
+    return (members if rank.exact else _by_time(members, now))[:count]
 
 
 def _by_time(members: Sequence[Candidate], now: int) -> list[Candidate]:

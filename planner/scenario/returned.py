@@ -12,5 +12,5 @@ def returned(settled: Settled) -> Cluster:
     What was terminating on them is gone. Pods that found another node stay there; those that wait
     for the end of an old pod are not made yet.
     """
-    old = {each.twin: GONE for each in settled.changed.departures}
+    old = {e.twin: GONE for e in settled.changed.departures if e.twin is not None}
     return settled.cluster.with_nodes_of(settled.changed.intact).with_placement(old)

@@ -9,11 +9,13 @@ from planner.cluster import Cluster
 from planner.cluster.owners import WorkloadRef
 from planner.errors import PlannerError
 from planner.replay.trial import Manner
+from planner.scenario.daemon_set_rollout import DaemonSetRollout
 from planner.scenario.deployment_rollout import DeploymentRollout
 from planner.scenario.rollout_run import RolloutRun
+from planner.scenario.stateful_set_rollout import StatefulSetRollout
 from planner.scheduler.profile import Profile
 from planner_models.pod import PodTemplate
-from planner_models.workload import Deployment
+from planner_models.workload import DaemonSet, Deployment, StatefulSet
 
 
 class Rollout(Protocol):
@@ -32,6 +34,10 @@ def rollout_of(
     match found:
         case Deployment():
             return DeploymentRollout(cluster, profile, found, template)
+        case StatefulSet():
+            return StatefulSetRollout(cluster, profile, found, template)
+        case DaemonSet():
+            return DaemonSetRollout(cluster, profile, found, template)
         case None:
             raise PlannerError("the input does not have it", object=workload.key)
         case _:

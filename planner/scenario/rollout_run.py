@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,9 +29,10 @@ class SpreadEnd:
 class RolloutRun:
     """One rollout under one seed, assuming that pods which have a node become ready.
 
-    `complete` if all `of` pods are of the new template, ready, and no other is left. Otherwise
-    nothing changes any more: `waiting` pods find no node, and `message` is what kube-scheduler says
-    of the first of them. `most_down` pods were missing at most, at any time.
+    `complete` if all `of` pods are of the new template, ready, and no other is left but those that
+    a partition keeps. Otherwise nothing changes any more: `waiting` pods find no node, and
+    `message` is what kube-scheduler says of the first of them; or, where none waits, what holds the
+    controller up. `most_down` pods were missing at most, at any time.
     """
 
     complete: bool
@@ -51,27 +52,36 @@ class RolloutRun:
         return sum(each.excess for each in self.spread)
 
 
-def rollout_run(
-    run: ControllerRun,
-    ended: Cluster,
-    *,
-    pods: Sequence[int],
-    updated: Sequence[int],
-    wanted: int,
-    most_down: int,
-) -> RolloutRun:
-    """What there is to say of a run that has come to rest; `pods` are all of the workload."""
-    there = run.there(pods)
-    mine = tuple(run.there(updated))
+@dataclass(frozen=True)
+class Work:
+    """What a controller had to do: of all `pods` of the workload `wanted` are to be updated ones.
+
+    `kept` are those that stay as they are, and `held_up` says what the controller waits for, if no
+    pod waits for a node.
+    """
+
+    pods: Sequence[int]
+    updated: Sequence[int]
+    wanted: int
+    most_down: int
+    kept: Collection[int] = ()
+    held_up: str = ""
+
+
+def rollout_run(run: ControllerRun, ended: Cluster, work: Work) -> RolloutRun:
+    """What there is to say of a run that has come to rest."""
+    there = run.there(work.pods)
+    mine = tuple(run.there(work.updated))
     replaced = sum(run.ready(pod) for pod in mine)
     waiting = tuple(pod for pod in there if ended.node_of[pod] == PENDING)
+    complete = replaced == sum(pod not in work.kept for pod in there) == work.wanted
     return RolloutRun(
-        complete=replaced == len(there) == wanted,
+        complete=complete,
         replaced=replaced,
-        of=wanted,
+        of=work.wanted,
         waiting=waiting,
-        message=run.message(waiting[0]) if waiting else "",
-        most_down=most_down,
+        message=run.message(waiting[0]) if waiting else "" if complete else work.held_up,
+        most_down=work.most_down,
         spread=_spread(ended, mine),
         updated=mine,
         ended=ended,

@@ -9,36 +9,29 @@ from planner.cluster.owners import WorkloadRef
 from planner.errors import UsageError
 from planner.scenario.changes import Scale
 from planner.scenario.made_pods import with_missing_pods
-from planner.scenario.scale_down import pods_of, scale_down_of, scaled_down
+from planner.scenario.scale_down import with_fewer_pods
+from planner.scenario.workload_pods import lasting_pods
 from planner.sources.synthesise import Workloads, revision_key
 from planner_models.workload import Deployment, ReplicaSet, ReplicationController, StatefulSet
 
-SCALABLE = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
 
+def scaled(cluster: Cluster, change: Scale, random: Random | None = None) -> Cluster:
+    """The cluster with the pods that the workload lacks, which wait behind all others.
 
-def scaled(cluster: Cluster, change: Scale, random: Random | None) -> tuple[Cluster, bool]:
-    """The cluster with another number of pods, and whether chance decided which of them went.
-
-    More pods wait behind all others; which ones go is up to the workload's controller.
+    Or without those that it has too many; ties between them are drawn.
     """
-    _require_scalable(cluster, change.workload)
-    if change.replicas < len(pods_of(cluster, change.workload)):
-        down = scale_down_of(cluster, change.workload, change.replicas)
-        return scaled_down(cluster, down, change.replicas, random), down.drawn
-    return _scaled_up(cluster, change), False
-
-
-def _require_scalable(cluster: Cluster, ref: WorkloadRef) -> None:
-    found = cluster.owners.controllers.get(ref)
-    if not isinstance(found, SCALABLE):
-        text = "is not in the input" if found is None else "has no number of replicas"
-        raise UsageError(f"{ref.short} {text}", object=ref.key)
-
-
-def _scaled_up(cluster: Cluster, change: Scale) -> Cluster:
     ref, controllers = change.workload, cluster.owners.controllers
     found = controllers.get(ref)
-    assert isinstance(found, SCALABLE)
+    if not isinstance(found, Deployment | ReplicaSet | StatefulSet | ReplicationController):
+        text = "is not in the input" if found is None else "has no number of replicas"
+        raise UsageError(f"{ref.short} {text}", object=ref.key)
+    owner = found.metadata.controller
+    if owner is not None:
+        above = WorkloadRef(ref.namespace, owner.kind, owner.name)
+        raise UsageError(f"{above.short} scales {ref.short}: scale that one", object=ref.key)
+    if change.replicas < len(lasting_pods(cluster, ref)):
+        fewer = found.replace(spec=found.spec.replace(replicas=change.replicas))
+        return with_fewer_pods(cluster, fewer, random)
     spec = found.spec.replace(replicas=change.replicas)
     match found:
         case Deployment():

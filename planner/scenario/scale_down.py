@@ -1,23 +1,30 @@
-"""Fewer replicas: which pods go, and how often the choice is left to chance.
+"""Fewer replicas than pods: which of them the controllers delete.
 
-A ReplicaSet ranks its pods (`replica_set`); a StatefulSet deletes from the highest ordinal down.
+A ReplicaSet deletes by the ranks of `replica_set`, a StatefulSet from the highest ordinal down. Of
+a Deployment with several ReplicaSets all shrink in proportion, as while a rollout is under way.
+What is deleted ends soon; only on a node that does not answer it stays, terminating.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-import numpy as np
+import msgspec
 
 from planner.cluster import GONE, Cluster
 from planner.cluster.owners import Owners, WorkloadRef
-from planner.cluster.topology import IntArray
-from planner.disruption.replacement import ordinal_of
-from planner.errors import UsageError
-from planner.scenario.replica_set import Candidate, acted_at, as_stored, deleted_first, ranks
+from planner.scenario.controller_run import silent_nodes
+from planner.scenario.deployment import Strategy
+from planner.scenario.deployment import look as look_at_replica_sets
+from planner.scenario.deployment_stage import Replicas, replica_sets_of
+from planner.scenario.replica_set import Candidate, acted_at, as_stored, deleted_first
+from planner.scenario.stateful_set import Replica, State, policy_of
+from planner.scenario.stateful_set import look as look_at_ordinals
+from planner.scenario.stateful_set_stage import stored_pods
+from planner.scenario.workload_pods import lasting_pods
 from planner_models.workload import (
     Controller,
     Deployment,
@@ -26,100 +33,104 @@ from planner_models.workload import (
     StatefulSet,
 )
 
+Scalable = Deployment | ReplicaSet | StatefulSet | ReplicationController
 
-@dataclass(frozen=True, eq=False)
-class ScaleDown:
-    """Pods of a workload of which so many go, as its controller compares them at that moment."""
 
-    workload: WorkloadRef
+@dataclass(frozen=True)
+class Surplus:
+    """A ReplicaSet with so many pods more than it wants; who goes is up to `replica_set`."""
+
     candidates: tuple[Candidate, ...]
     count: int
-    now: int
-
-    def chosen(self, random: Random | None) -> list[int]:
-        """The pods that go: ties drawn, or without `random` by the UIDs of the snapshot."""
-        if self.workload.kind == "StatefulSet":
-            return [each.pod for each in self.candidates[: self.count]]
-        return [e.pod for e in deleted_first(self.candidates, self.count, self.now, random)]
-
-    @property
-    def drawn(self) -> bool:
-        """Whether the choice is left to chance."""
-        return self.workload.kind != "StatefulSet" and not self.certain(self.candidates)
-
-    def certain(self, candidates: Iterable[Candidate]) -> frozenset[int]:
-        """The pods that go in every order of ties; none if several choices are left."""
-        gone: set[int] = set()
-        for rank in ranks(candidates, self.now):
-            if len(gone) < self.count:
-                gone |= {each.pod for each in rank.candidates}
-        return frozenset(gone) if len(gone) == self.count else frozenset()
 
 
-def scale_down_of(cluster: Cluster, ref: WorkloadRef, replicas: int) -> ScaleDown:
-    """What the workload's controller has to choose from.
+def with_fewer_pods(cluster: Cluster, workload: Scalable, random: Random | None = None) -> Cluster:
+    """The cluster after the workload has deleted what is beyond its replicas.
 
-    A Deployment with pods of several ReplicaSets is in the middle of a rollout: how it shares out
-    fewer replicas then is not modelled.
+    It takes the place of the one with its name. Ties are drawn, or without `random` by UIDs.
     """
-    pods = pods_of(cluster, ref)
-    owners = {cluster.pods[pod].owner for pod in pods}
-    if len({owner.name for owner in owners if owner is not None}) > 1:
-        raise UsageError(
-            f"{ref.short} has pods of several ReplicaSets: its rollout has to end first",
-            object=ref.key,
-        )
-    together = Counter(cluster.node_of[pods].tolist())
-    candidates = [
-        replace(
-            as_stored(pod, cluster.pods[pod]),
-            assigned=bool(cluster.node_of[pod] >= 0),
-            together=together[int(cluster.node_of[pod])],
-        )
-        for pod in pods.tolist()
-    ]
-    if ref.kind == "StatefulSet":
-        candidates.sort(key=lambda each: -(ordinal_of(cluster.pods[each.pod].name) or 0))
-    return ScaleDown(ref, tuple(candidates), len(pods) - replicas, acted_at(cluster))
+    changed: tuple[Controller, ...] = (workload,)
+    going: list[int] = []
+    if isinstance(workload, StatefulSet):
+        going = _highest(cluster, workload)
+    else:
+        if isinstance(workload, Deployment):
+            changed = (workload, *(_resized(each) for each in _shrunk(cluster, workload)))
+        for each in surplus(cluster, workload):
+            deleted = deleted_first(each.candidates, each.count, acted_at(cluster), random)
+            going += [candidate.pod for candidate in deleted]
+    owners = Owners((*cluster.owners.controllers.values(), *changed))
+    return _deleted(cluster, going).with_owners(owners)
 
 
-def scaled_down(cluster: Cluster, down: ScaleDown, replicas: int, random: Random | None) -> Cluster:
-    """The cluster without the pods that go; its controllers want no more than are left."""
-    gone = frozenset(down.chosen(random))
-    controllers = [
-        _wanting(each, replicas) if _concerned(cluster, ref, down) else each
-        for ref, each in cluster.owners.controllers.items()
-    ]
-    return cluster.without(gone).with_owners(Owners(controllers))
+def surplus(
+    cluster: Cluster, workload: Deployment | ReplicaSet | ReplicationController
+) -> list[Surplus]:
+    """What each ReplicaSet has too many, with the workload's replicas as they are here.
+
+    Without a Deployment above it does not ask who else is on the node of a pod.
+    """
+    if isinstance(workload, Deployment):
+        sets = _shrunk(cluster, workload)
+        together = Counter(int(cluster.node_of[pod]) for each in sets for pod in each.pods)
+        found = [_surplus(cluster, each.pods, each.start.size, together) for each in sets]
+    else:
+        ref = WorkloadRef(workload.namespace, type(workload).__name__, workload.name)
+        found = [_surplus(cluster, lasting_pods(cluster, ref), workload.spec.replicas, {})]
+    return [each for each in found if each.count > 0]
 
 
-def _concerned(cluster: Cluster, ref: WorkloadRef, down: ScaleDown) -> bool:
-    """The workload itself, and the ReplicaSet of its pods."""
-    first = cluster.pods[down.candidates[0].pod]
-    own = first.owner is not None and (ref.namespace, ref.kind, ref.name) == (
-        first.namespace,
-        first.owner.kind,
-        first.owner.name,
-    )
-    return own or ref == down.workload
+def _surplus(
+    cluster: Cluster, pods: Sequence[int], size: int, together: Mapping[int, int]
+) -> Surplus:
+    stored = ((as_stored(pod, cluster.pods[pod]), int(cluster.node_of[pod])) for pod in pods)
+    candidates = (replace(each, together=together.get(node, 0)) for each, node in stored)
+    return Surplus(tuple(candidates), len(pods) - size)
 
 
-def _wanting(controller: Controller, replicas: int) -> Controller:
-    match controller:
-        case Deployment():
-            return controller.replace(spec=controller.spec.replace(replicas=replicas))
-        case ReplicaSet():
-            return controller.replace(spec=controller.spec.replace(replicas=replicas))
-        case StatefulSet():
-            return controller.replace(spec=controller.spec.replace(replicas=replicas))
-        case ReplicationController():
-            return controller.replace(spec=controller.spec.replace(replicas=replicas))
-        case _:
-            return controller
+def _shrunk(cluster: Cluster, deployment: Deployment) -> list[Replicas]:
+    """The ReplicaSets, newest last, with the sizes that they get if no rollout goes on."""
+    sets = replica_sets_of(cluster, deployment)
+    if not sets:
+        return []
+    counted = [replace(each.start, pods=len(each.pods)) for each in sets]
+    strategy = Strategy(deployment.spec.replicas, paused=True)
+    new, old = look_at_replica_sets(strategy, counted[-1], counted[:-1])
+    sizes = {each.name: each for each in (*old, new)}
+    return [replace(each, start=sizes[each.start.name]) for each in sets]
 
 
-def pods_of(cluster: Cluster, ref: WorkloadRef) -> IntArray:
-    """Pods of the workload but those that are leaving."""
-    groups = [group for group, workload in enumerate(cluster.workloads) if workload == ref]
-    pods = cluster.pods_of(np.array(groups, np.int64))
-    return np.sort(pods[(cluster.node_of[pods] != GONE) & ~cluster.terminating[pods]])
+def _resized(each: Replicas) -> ReplicaSet:
+    return each.owner.replace(spec=each.owner.spec.replace(replicas=each.start.size))
+
+
+def _highest(cluster: Cluster, stateful_set: StatefulSet) -> list[int]:
+    """Surplus ordinals; an ordered StatefulSet waits for ever for a pod that is not ready."""
+    policy, stored = policy_of(stateful_set), stored_pods(cluster, stateful_set)
+    seen = {each: Replica(_state(cluster, pod), updated=True) for each, pod in stored.items()}
+    going: list[int] = []
+    while deleted := look_at_ordinals(policy, seen).deleted:
+        for ordinal in deleted:
+            del seen[ordinal]
+            going.append(stored[ordinal])
+    return going
+
+
+def _state(cluster: Cluster, pod: int) -> State:
+    record = cluster.pods[pod]
+    if record.terminating:
+        return "terminating"
+    return "ready" if record.ready and cluster.node_of[pod] >= 0 else "unready"
+
+
+def _deleted(cluster: Cluster, pods: Iterable[int]) -> Cluster:
+    silent = silent_nodes(cluster)
+    gone: dict[int, int] = {}
+    ending = {}
+    for pod in pods:
+        if int(cluster.node_of[pod]) in silent:
+            ending[pod] = msgspec.structs.replace(cluster.pods[pod], terminating=True)
+        else:
+            gone[pod] = GONE
+    after = cluster.with_placement(gone)
+    return after.with_pods(ending) if ending else after

@@ -12,7 +12,6 @@ anew when those of lower ordinals run. A placed pod is assumed to become ready.
 
 from __future__ import annotations
 
-import random
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,11 +22,12 @@ import msgspec
 import numpy as np
 
 from planner.cluster import Cluster
+from planner.cluster.topology import IntArray
 from planner.disruption.pod_making import PodMaking
+from planner.replay.placing import Placing
 from planner.replay.trial_state import TrialState
 from planner.scenario.apply import Changed, Departure
 from planner.scheduler.profile import Profile
-from planner_models.pod import DEFAULT_SCHEDULER
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +50,13 @@ def settle(changed: Changed, profile: Profile, *, seed: int = 0, preempt: bool =
     return _Settling(changed, profile, seed, preempt).run()
 
 
-class _Settling:
+class _Settling(Placing):
     def __init__(self, changed: Changed, profile: Profile, seed: int, preempt: bool) -> None:
+        making = PodMaking(changed.cluster)
+        super().__init__(TrialState(changed.cluster, profile), making, seed, preempt=preempt)
         self._changed = changed
         self._cluster = changed.cluster
         self._seed = seed
-        self._random = random.Random(seed) if seed else None
-        self._preempt = preempt
-        self._state = TrialState(changed.cluster, profile)
-        self._making = PodMaking(changed.cluster)
         self._unmade = {each.pod for each in changed.lost if each.fate == "replaced"}
         """Pods that their controllers have still to make."""
         self._waiting: dict[int, list[int]] = defaultdict(list)
@@ -69,7 +67,7 @@ class _Settling:
 
     def run(self) -> Settled:
         """All that happens, in order."""
-        start = [pod for pod in self._cluster.pending.tolist() if self._schedulable(pod)]
+        start = [pod for pod in self._cluster.pending.tolist() if self.schedulable(pod)]
         self._arrive(start)
         for _, together in groupby(self._departures(), key=attrgetter("seconds")):
             self._depart(tuple(together))
@@ -79,34 +77,36 @@ class _Settling:
             self._changed, self._seed, self._final(), self._messages(), tuple(self._preempted)
         )
 
-    def _schedulable(self, index: int) -> bool:
-        pod = self._cluster.pods[index]
-        gated = pod.terminating or pod.spec.scheduling_gates
-        return not gated and pod.spec.scheduler_name == DEFAULT_SCHEDULER
-
     def _departures(self) -> Sequence[Departure]:
         """With the nodes of each zone in a drawn order."""
         departures = self._changed.departures
-        if self._random is None:
+        if self.random is None:
             return departures
         later: dict[int, int] = {}
         for zone in self._changed.zones:
             if zone.seconds is not None:
                 order = list(range(len(zone.lost)))
-                self._random.shuffle(order)
+                self.random.shuffle(order)
                 for old, (node, new) in enumerate(zip(zone.lost, order, strict=True)):
                     later[node] = (new - old) * zone.seconds
-        return sorted(e._replace(seconds=e.seconds + later[e.node]) for e in departures)
+        return sorted(e._replace(seconds=e.seconds + later.get(e.node, 0)) for e in departures)
 
     def _depart(self, together: Iterable[Departure]) -> None:
         arriving = []
         for each in together:
-            self._state.evict(each.pod, each.twin)
+            self.state.evict(each.pod, each.twin)
             if each.again:
                 arriving.append(each.pod)
             else:
-                self._state.forget(each.pod)
-        self._arrive([pod for pod in arriving if self._schedulable(pod)])
+                self.state.forget(each.pod)
+                self._give_up(each.pod)
+        self._arrive([pod for pod in arriving if self.schedulable(pod)])
+
+    def _give_up(self, pod: int) -> None:
+        """A pod that is gone waits no longer."""
+        waiting = self._waiting[int(self._cluster.group_of[pod])]
+        if pod in waiting:
+            waiting.remove(pod)
 
     def _arrive(self, pods: Sequence[int]) -> None:
         """New pods in the queue; where one finds a node, others of its group may, too."""
@@ -120,74 +120,63 @@ class _Settling:
 
     def _again(self) -> bool:
         """Whoever waits is tried once more; whether anybody found a node."""
-        position = self._state.position
+        position = self.state.position
         for pod in self._queued([pod for pods in self._waiting.values() for pod in pods]):
             self._try(pod)
-        return self._state.position > position
+        return self.state.position > position
 
     def _queued(self, pods: Sequence[int]) -> list[int]:
         """By priority, and then as they come: in the order of their indexes, or drawn."""
         order = sorted(pods)
-        if self._random is not None:
-            self._random.shuffle(order)
+        if self.random is not None:
+            self.random.shuffle(order)
         return sorted(order, key=lambda pod: -self._cluster.pods[pod].priority)
 
     def _try(self, pod: int) -> bool:
         """Place a waiting pod; a group that failed fails again until something has changed."""
         group = int(self._cluster.group_of[pod])
-        if self._failed.get(group) == self._state.position or not self._made(pod):
+        if self._failed.get(group) == self.state.position or not self._made(pod):
             return False
-        best = self._state.best(pod)
-        if not len(best) and not (self._preempt and self._drives_off(pod)):
-            self._failed[group] = self._state.position
+        if not self.place(pod):
+            self._failed[group] = self.state.position
             return False
-        if len(best):
-            node = int(best[0] if self._random is None else self._random.choice(best))
-            self._state.place(pod, node)
-        self._waiting[group].remove(pod)
         return True
+
+    def landed(self, pod: int, node: int, best: IntArray | None) -> None:
+        """It waits no longer."""
+        self._give_up(pod)
+
+    def driven_off(self, victim: int, preemptor: int, *, again: bool) -> None:
+        """The pod waits to be made anew, or is gone."""
+        self._preempted.append(victim)
+        if again:
+            self._unmade.add(victim)
+            self._waiting[int(self._cluster.group_of[victim])].append(victim)
+        else:
+            self.state.forget(victim)
 
     def _made(self, pod: int) -> bool:
         """Whether the pod is there: an ordered StatefulSet waits until those below it run."""
         if pod not in self._unmade:
             return True
-        return all(self._runs(below) for below in self._making.before(pod))
+        return all(self._runs(below) for below in self.making.before(pod))
 
     def _runs(self, pod: int) -> bool:
-        node = self._state.node(pod)
+        node = self.state.node(pod)
         there = node >= 0 and node not in self._changed.down
         return there and not self._cluster.terminating[pod]
-
-    def _drives_off(self, pod: int) -> bool:
-        """Pods of lower priority go, and this one takes the node that was promised to it."""
-        found = self._state.preemption(pod, self._random)
-        if found is None or found.nominated is None:
-            return False
-        for victim in found.victims:
-            if self._cluster.terminating[victim]:
-                self._state.forget(victim)
-                continue
-            self._state.evict(victim, None)
-            self._preempted.append(victim)
-            if self._making.again(victim):
-                self._unmade.add(victim)
-                self._waiting[int(self._cluster.group_of[victim])].append(victim)
-            else:
-                self._state.forget(victim)
-        self._state.place(pod, found.nominated)
-        return True
 
     def _messages(self) -> dict[int, str]:
         """One evaluation for each group; who is not made yet was not tried."""
         found: dict[int, str] = {}
         for pods in self._waiting.values():
             tried = [pod for pod in pods if self._made(pod)]
-            found |= dict.fromkeys(tried, self._state.message(tried[0]) if tried else "")
+            found |= dict.fromkeys(tried, self.state.message(tried[0]) if tried else "")
         return found
 
     def _final(self) -> Cluster:
         """Pods where they are now, and those that found a node ready."""
-        now = self._state.node_of
+        now = self.state.node_of
         moved = np.flatnonzero(now != self._cluster.node_of)
         placement = dict(zip(moved.tolist(), now[moved].tolist(), strict=True))
         records = {

@@ -11,7 +11,7 @@ import numpy as np
 
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
-from planner.scheduler.framework.plugin import PASS, Filter, Status
+from planner.scheduler.framework.plugin import PASS, UNSCHEDULABLE, Filter, Status
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.group_cycle import GroupCycle, Limit
 from planner.scheduler.profile import Profile
@@ -124,6 +124,21 @@ class Evaluation:
         totals = self.scores.totals
         best: IntArray = self.feasible[totals == totals.max()]
         return best
+
+    @cached_property
+    def resolvable(self) -> BoolArray:
+        """Nodes that do not pass, and might if other pods left."""
+        found = np.zeros(len(self._state.cluster.nodes), np.bool_)
+        for node, status in self._yielding().items():
+            found[node] = status.code == UNSCHEDULABLE
+        for nodes, status, _ in self._first_refusals():
+            found[nodes] = status.code == UNSCHEDULABLE
+        return found
+
+    @property
+    def local(self) -> bool:
+        """Whether nothing but pods that leave one of the `resolvable` nodes can help the pod."""
+        return self._cycle.local
 
     def verdicts(self) -> dict[int, Status]:
         """The first refusal of each node that was looked at and does not pass."""

@@ -82,6 +82,11 @@ class GroupCycle:
         concerned.remember(state, group, tuple(asked))
 
     @cached_property
+    def local(self) -> bool:
+        """Whether only pods that leave a node can make it take the pod."""
+        return self.rejection is None and all(each.local for _, each in self.filters)
+
+    @cached_property
     def never(self) -> BoolArray:
         """Nodes that a filter refuses whatever other pods do."""
         never = np.zeros(len(self._state.cluster.nodes), np.bool_)

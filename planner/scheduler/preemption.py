@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from planner.scheduler.cycle import Evaluation, Scheduler, fit_error
-from planner.scheduler.framework.plugin import UNRESOLVABLE, UNSCHEDULABLE, Status
+from planner.scheduler.framework.plugin import UNRESOLVABLE, Status
 from planner.scheduler.plugins.default_preemption import (
     DefaultPreemption,
     DryRun,
@@ -88,15 +88,14 @@ def _default_preemption(
 ) -> Preemption | str:
     """The nomination, or why there is none."""
     state, pod = scheduler.state, evaluation.pod
-    verdicts = evaluation.verdicts()
-    ineligible = _ineligible(scheduler, pod, verdicts)
+    ineligible = _ineligible(scheduler, evaluation)
     if ineligible is not None:
         return ineligible
-    nodes = [node for node, status in verdicts.items() if status.code == UNSCHEDULABLE]
+    nodes: list[int] = np.flatnonzero(evaluation.resolvable).tolist()
     plugin = DefaultPreemption(scheduler.profile.resolved.args.default_preemption)
     filters = [each for _, each in scheduler.cycle(pod).filters]
     dry_run = DryRun(state, filters, pod, nominated)
-    candidates, refusals = plugin.candidates(dry_run, _from(sorted(nodes), offset))
+    candidates, refusals = plugin.candidates(dry_run, _from(nodes, offset))
     if not candidates:
         counts = Counter(refusals.values())
         return fit_error(len(state.all_nodes), None, counts, NOT_HELPFUL)
@@ -104,18 +103,18 @@ def _default_preemption(
     return Preemption("Success", "", candidates, best, best[0], candidates[best[0]].pods)
 
 
-def _ineligible(scheduler: Scheduler, pod: int, verdicts: Mapping[int, Status]) -> str | None:
+def _ineligible(scheduler: Scheduler, evaluation: Evaluation) -> str | None:
     """Why the pod may not preempt others at all.
 
     A pod that already has, and waits for its victims to be gone from the nominated node, preempts
     no more, unless nothing can make that node fit any longer.
     """
     state = scheduler.state
-    preemptor = state.pod(pod)
+    preemptor = state.pod(evaluation.pod)
     if preemptor.spec.preemption_policy == "Never":
         return NEVER
     node = state.cluster.node_index.get(preemptor.nominated_node_name)
-    if node is None or node not in verdicts or verdicts[node].code == UNRESOLVABLE:
+    if node is None or not evaluation.resolvable[node]:
         return None
     others = (state.pod(other) for other in np.flatnonzero(state.node_of == node).tolist())
     leaving = any(o.preempted and o.priority < preemptor.priority for o in others)

@@ -21,7 +21,7 @@ from planner.scheduler.framework.plugin import UNRESOLVABLE
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.nominations import Nominations
 from planner.scheduler.plugins import scheduling_gates
-from planner.scheduler.preemption import STILL_TERMINATING, Preemption, preempt
+from planner.scheduler.preemption import NEVER, STILL_TERMINATING, Preemption, preempt
 from planner.scheduler.profile import Profile, default_profile
 from planner.scheduler.queue import SchedulingQueue
 from planner.scheduler.sampling import ADAPTIVE, EVERYTHING, NodeSampling
@@ -281,6 +281,11 @@ class _Simulation:
         status = evaluation.verdicts().get(node)
         return status is None or status.code != UNRESOLVABLE
 
+    def _keeps_promise(self, index: int, found: Preemption | None, evaluation: Evaluation) -> bool:
+        """A nomination is taken back only where preemption was tried and found nobody."""
+        not_tried = found is not None and found.message.endswith((STILL_TERMINATING, NEVER))
+        return not_tried or self._waits_for_victims(index, evaluation)
+
     def _drawn(self, found: Preemption) -> Preemption:
         """Of several nodes that are equally good, any; the first by name for seed 0."""
         if self._random is None or len(found.nominated_any_of) < 2:
@@ -291,7 +296,7 @@ class _Simulation:
     def _wait(self, index: int, result: PodResult, evaluation: Evaluation) -> None:
         found = result.preemption
         node = found.nominated if found is not None else None
-        if node is None and not self._waits_for_victims(index, evaluation):
+        if node is None and not self._keeps_promise(index, found, evaluation):
             self._nominations.remove(index)
         elif found is not None and node is not None and self._preempt:
             self._nominations.add(index, node)

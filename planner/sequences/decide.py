@@ -26,7 +26,7 @@ from planner.sequences.few_evictions_each import few_evictions_each
 from planner.sequences.order import NoOrder, Order, find_order
 from planner.sequences.value import Value, bound_of, coherent, levels, value_of
 from planner.solver import route
-from planner.solver.problem.moves import move_bounds, move_weights, total_bound
+from planner.solver.problem.moves import move_bounds, move_weights, placeable, total_bound
 from planner.solver.problem.problem import Cell, Problem
 from planner.solver.problem.solution import Solution
 from planner.solver.progress import Report
@@ -190,11 +190,11 @@ class _Deciding:
         return value.cost <= total_bound(move_bounds(self.problem, all_placed=True))
 
     def _waiting(self) -> tuple[int, ...]:
-        """All pods that could be placed, by priority."""
+        """All pods that some node can hold, by priority."""
         problem = self.problem
         counts = dict.fromkeys(levels(problem), 0)
-        for group, pods in problem.waiting.items():
-            counts[problem.cluster.groups[group].priority] += len(pods)
+        for group, most in placeable(problem).items():
+            counts[problem.cluster.groups[group].priority] += most
         if problem.options.preempt:
             for (group, _), pods in problem.movable.items():
                 counts[problem.cluster.groups[group].priority] += len(pods)
@@ -252,15 +252,25 @@ class _Deciding:
                 self._keep(of_solution(found, order.steps))
 
     def _keep_simple_plans(self) -> None:
-        """What kube-scheduler does alone, and few evictions for each pod that still waits."""
+        """What kube-scheduler does alone, and few evictions for each pod that still waits.
+
+        Where only room decides, the solver has begun with few evictions for each pod itself.
+        """
         begun = {(), () if self.best is None else self.best.steps}
         self._keep(greedy(self.problem, self.profile, self.counted))
         if not self.problem.options.rebalance or self.stopped == "interrupted":
+            return
+        if route.only_room_matters(self.problem) and self._solved:
             return
         budgets = allowances(self.problem.cluster)
         for start in sorted(begun, key=len):
             for steps in few_evictions_each(self.problem, self.profile, budgets, start):
                 self._keep(greedy(self.problem, self.profile, self.counted, steps))
+
+    @property
+    def _solved(self) -> bool:
+        """Whether the best plan so far is the solver's."""
+        return self.best is not None and self.best.solution is not None
 
     # The end
 
@@ -293,6 +303,6 @@ class _Deciding:
         return "feasible" if best.broken else "optimal"
 
     def _reason(self) -> Stop:
-        if self.stopped is None and self.spent >= self.problem.options.time_limit:
-            return "timeLimit"
-        return self.stopped or "rounds"
+        late = self.spent >= self.problem.options.time_limit
+        room = route.only_room_matters(self.problem)
+        return self.stopped or ("timeLimit" if late or room else "rounds")

@@ -70,7 +70,18 @@ class GroupDependencies:
         about: list[int] = self._cluster.groups_about(term, carrier.namespace).tolist()
         return about
 
+    def by_rules(self, group: int) -> frozenset[int]:
+        """The same without those that only use up something: room on a node, ports, volumes."""
+        return frozenset(self._by_rules(self._cluster.groups[group]))
+
     def _found_for(self, group: PodGroup) -> Iterator[int]:
+        yield from self._by_rules(group)
+        if group.spec.exclusive_on_node:
+            yield from self._exclusive
+        if _has_storage(group):
+            yield from self._with_volumes
+
+    def _by_rules(self, group: PodGroup) -> Iterator[int]:
         yield group.index
         for term in group.spec.affinity.pod_affinity.required:
             yield from self._about(term, group)
@@ -78,10 +89,6 @@ class GroupDependencies:
         yield from self._avoided_by.get(group.index, ())
         for selector in self._spread_selectors(group):
             yield from self._cluster.group_index.matching(selector, (group.namespace,)).tolist()
-        if group.spec.exclusive_on_node:
-            yield from self._exclusive
-        if _has_storage(group):
-            yield from self._with_volumes
 
     def _spread_selectors(self, group: PodGroup) -> Iterator[LabelSelector | None]:
         own = group.spec.topology_spread_constraints

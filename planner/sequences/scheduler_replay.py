@@ -7,7 +7,8 @@ domain of the key that most pods spread over) and nobody waits who should not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -32,8 +33,8 @@ class ReplayedSeeds:
 
     seeds: int
     agrees: int
-    preempted: frozenset[int] = frozenset()
-    """Pods that replacements without a node drove off in some seed."""
+    driven: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    """By pods that found no node, those that they drove off in some seed."""
 
 
 def scheduler_replay(outcome: PlanOutcome) -> ReplayedSeeds | None:
@@ -48,13 +49,14 @@ def scheduler_replay(outcome: PlanOutcome) -> ReplayedSeeds | None:
     trial = Trial(outcome.before, outcome.profile, outcome.allowances, pods)
     planned = _counts(outcome.before, outcome.after.node_of)
     agrees = 0
-    preempted: set[int] = set()
+    driven: dict[int, set[int]] = {}
     for seed in range(seeds):
         manner = Manner(seed, terminating=seed % 2 == 1)
         run = trial.run(waves, manner, unlimited=True)
         agrees += bool((_counts(outcome.before, run.node_of) == planned).all())
-        preempted.update(run.preempted)
-    return ReplayedSeeds(seeds, agrees, frozenset(preempted))
+        for preemptor, victim in run.driven:
+            driven.setdefault(preemptor, set()).add(victim)
+    return ReplayedSeeds(seeds, agrees, {pod: frozenset(who) for pod, who in driven.items()})
 
 
 def _affordable(outcome: PlanOutcome, evictions: int) -> int:

@@ -13,6 +13,7 @@ whole model, too. A limit on moves is for the caller to see to: any part of an o
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -38,7 +39,9 @@ __all__ = [
     "by_rules_alone",
     "least_left",
     "moves_too_many",
+    "only_room_matters",
     "placed_bounds",
+    "room_by_windows",
     "silent",
     "solve",
     "solve_in_full",
@@ -73,6 +76,33 @@ def solve_in_full(
         if stock is not None:
             return solve_packing(problem, stock, report)
     return solve_whole(problem, cut_off=cut_off, report=report, start=start)
+
+
+def room_by_windows(problem: Problem, seconds: float) -> tuple[Mapping[Cell, int] | None, bool]:
+    """A state that places all that waits, if one was found, and whether there may be one at all.
+
+    Only where nothing but room decides: otherwise nothing is found and nothing proven.
+    """
+    cells = len(problem.groups) * len(problem.cluster.nodes)
+    if cells > tuning.REARRANGED_CELLS or not only_room_decides(problem):
+        return None, True
+    stock = stock_of(problem)
+    if stock is None:
+        return None, True
+    from planner.solver.packing.rearrange import Budget, Rearranging
+
+    search = Rearranging(stock, stock.now, problem.options.seed)
+    everybody = stock.placed(stock.total[:, None])
+    if search.most < everybody:
+        return None, False
+    search.run(Budget(seconds, time.monotonic() + 2 * seconds), lambda _: None)
+    done = stock.placed(search.counts) == everybody
+    return (stock.state(search.counts) if done else None), True
+
+
+def only_room_matters(problem: Problem) -> bool:
+    """Whether nothing but room, and maybe a limit on moves, is in the way of anybody."""
+    return only_room_decides(replace(problem, options=replace(problem.options, max_moves=None)))
 
 
 def any_order_works(problem: Problem) -> bool:
@@ -115,7 +145,7 @@ def solve_large(problem: Problem, *, report: Report = silent) -> Solution:
         return found
     if all(level.proven for level in found.levels if level.kind in ("placed", "excess")):
         return _refined(problem, found, report)
-    if not whole_model_fits(problem):
+    if only_room_matters(problem) or not whole_model_fits(problem):
         return _refined(problem, _unsacrificed(problem, found), report)
     better = solve_in_full(_timed(problem, found), start=found.counts, report=report)
     return _after(better, found) if better.status in ("optimal", "feasible") else found
@@ -154,7 +184,7 @@ def _translated(problem: Problem, plain: Solution) -> Solution:
     usual = not (options.preempt or options.relax)
     if usual:
         levels = [level for level in plain.levels if level.kind == "placed"]
-    if not everything:
+    if not all(level.proven for level in levels):
         levels = _capped(problem, levels)
     counts = dict(sorted((Counter(plain.counts) + Counter(_standing(problem))).items()))
     if options.relax:

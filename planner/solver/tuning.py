@@ -41,6 +41,7 @@ HIGHS_PRESOLVE_SECONDS = 8e-5  # before a search in whole numbers begins, for ea
 HIGHS_NODES = 1e5  # nodes of the search tree in a second, times columns
 # real seconds for each second of the limit: nodes of hard programs can take much longer:
 HIGHS_FUSE = 4.0
+LEAST_HIGHS_SECONDS = 0.1  # real seconds that a call of HiGHS gets at the least
 GLOP_COLUMN_SECONDS = 2e-5  # a linear program, for each column
 GLOP_ITERATION_SECONDS = 1e-8  # an iteration of GLOP, for each column
 ROUNDING_SECONDS = 1e-6  # looking at a row for rounding, for each entry
@@ -105,6 +106,24 @@ WINDOW_SECONDS = 8.0  # the most for one window: another one is worth more than 
 # cells up to which the whole model decides what packing leaves open, and the moves:
 PACKING_MODEL_CELLS = 1_500
 REFILL_CELLS = 500_000  # cells up to which it pays to fill nodes anew
+# groups times kinds of nodes up to which prices on room bound what can be placed:
+PRICED_CELLS = 100_000
+REARRANGED_CELLS = 8_000_000  # groups times nodes up to which nodes are rearranged in windows
+# what waiting pods ask for as a part of what is free: from, to, and how much more scarce ones count
+SCARCITY = (0.001, 10.0)
+SCARCITY_POWER = 3
+REFILL_WINDOWS = ((16, 0.15), (24, 0.3))  # nodes of a window, and CP-SAT's deterministic seconds
+LEAST_WORK = 0.02  # deterministic seconds that a window gets at the least
+REFILL_WORK_SECONDS = 1.7  # seconds that a deterministic one of such a window takes
+WINDOW_BUILD_SECONDS = 0.02  # making a window
+FILL_SECONDS = 5e-7  # placing what fits at the cost of one move, for each group and node
+JOINING = 12  # waiting groups whose pods may come to a window
+WINDOWS_BEFORE_FILL = 6  # windows after which that is done
+FIRST_RANK = 1.5  # how much more often the highest open priority is chosen than by success
+FORGET = 0.97  # what earlier successes count from window to window
+WINDOW_NOISE = 0.3  # what chance adds to the share of a node that is lacking
+CHEAP = 0.05  # pods for the largest node: room that costs less is as cheap as any
+FRUITLESS_WINDOWS = 40  # windows in a row that save no move before the search ends
 WALK_SHARE = 0.08  # first walks
 IDENTICAL_SHARE = 0.2  # all ways to fill nodes that are alike
 REFILL_SHARE = 0.25  # nodes filled anew

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from planner_models.node import Node
-from planner_models.pod import Pod, TemplatePodSpec
+from planner_models.pod import Pod, PodSpec, TemplatePodSpec
 from planner_models.selectors import NodeFieldRequirement, NodeSelector, NodeSelectorTerm
 from planner_models.taints import HARD_EFFECTS, TaintEffect, Toleration, first_untolerated
 
@@ -18,6 +20,7 @@ _TOLERATED: tuple[tuple[str, TaintEffect], ...] = (
 _TOLERATED_BY_HOST_NETWORK: tuple[tuple[str, TaintEffect], ...] = (
     ("network-unavailable", "NoSchedule"),
 )
+S = TypeVar("S", bound=PodSpec)
 _NAME = NodeFieldRequirement(key="metadata.name", operator="In", values=("node",))
 
 
@@ -42,7 +45,7 @@ def runs_on(spec: TemplatePodSpec, node: Node) -> bool:
     )
 
 
-def pinned_spec(spec: TemplatePodSpec, node_name: str) -> TemplatePodSpec:
+def pinned_spec(spec: S, node_name: str) -> S:
     """The spec of the pod for one node: its name takes the place of all required terms."""
     name = _NAME.replace(values=(node_name,))
     pinned = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(name,)),))

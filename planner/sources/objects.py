@@ -25,6 +25,7 @@ class _Metadata(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
     namespace: Raw = _UNSET
     uid: Raw = _UNSET
     resource_version: Raw = _UNSET
+    generation: Raw = _UNSET
     labels: Raw = _UNSET
     annotations: Raw = _UNSET
     owner_references: Raw = _UNSET

@@ -63,6 +63,8 @@ class PodRow(msgspec.Struct, array_like=True, gc=False):
     """kube-scheduler's word about the pod as it is now."""
     resize: bytes
     """A `ResizeText`; empty where the status says the same as the spec."""
+    finalizers: str
+    """Joined by commas."""
 
     @property
     def stored(self) -> bool:
@@ -144,6 +146,7 @@ def row_of(text: PodText) -> PodRow:
         condition_times=",".join([c.last_transition_time or "" for c in conditions]),
         scheduler_message="" if spec.node_name else _scheduler_message(meta, status),
         resize=resize_of(spec, status) if spec.node_name else b"",
+        finalizers=",".join(meta.finalizers) if meta.finalizers else "",
     )
 
 

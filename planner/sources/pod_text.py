@@ -63,6 +63,7 @@ class MetadataText(msgspec.Struct, rename="camel", gc=False):
     generation: int | None = None
     creation_timestamp: Timestamp | None = None
     deletion_timestamp: Timestamp | None = None
+    finalizers: list[str] | None = None
 
 
 class ContainerText(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):

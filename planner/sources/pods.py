@@ -157,6 +157,7 @@ class PodDecoder:
             condition_kinds=self._conditions(row.conditions),
             condition_times=row.condition_times,
             scheduler_message=row.scheduler_message,
+            finalizers=row.finalizers,
         )
 
     def template(self, text: TemplateText) -> PodTemplate:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import msgspec
+
 from planner.sources.pod_row import ANNOTATIONS
 from planner_models.meta import ObjectMeta, OwnerReference
 from planner_models.pod import Pod, PodSpec, PodTemplate
-from planner_models.volume import Volume
+from planner_models.volume import ClaimSource, Volume
+from planner_models.workload import StatefulSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +63,25 @@ def mould(
         owner=owner,
         node_name=template.spec.node_name,
     )
+
+
+def stateful_pod(replica: Mould, owner: StatefulSet, ordinal: int) -> Pod:
+    """The replica of an ordinal: with its name in the labels, and with claims of its own."""
+    name = f"{owner.name}-{ordinal}"
+    labels = {
+        **replica.labels,
+        "apps.kubernetes.io/pod-index": str(ordinal),
+        "statefulset.kubernetes.io/pod-name": name,
+    }
+    claimed = (
+        Volume(
+            name=each.metadata.name,
+            persistent_volume_claim=ClaimSource(claim_name=f"{each.metadata.name}-{name}"),
+        )
+        for each in owner.spec.volume_claim_templates
+    )
+    volumes = (*claimed, *replica.volumes)
+    return msgspec.structs.replace(replica.pod(name), labels=labels, volumes=volumes)
 
 
 def owner_of(kind: str, metadata: ObjectMeta) -> OwnerReference:

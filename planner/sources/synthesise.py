@@ -12,16 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import TypeVar
 
-import msgspec
-
 from planner.sources.daemons import daemon_spec, pinned_node, pinned_spec, runs_on
 from planner.sources.errors import SourceError
 from planner.sources.names import generated_name, suffix
-from planner.sources.replicas import Mould, mould, owner_of
+from planner.sources.replicas import Mould, mould, owner_of, stateful_pod
 from planner_models.meta import KubeObject, ObjectMeta
 from planner_models.node import Node
 from planner_models.pod import Pod, PodTemplate
-from planner_models.volume import ClaimSource, PersistentVolumeClaim, Volume
+from planner_models.volume import PersistentVolumeClaim
 from planner_models.workload import (
     HASH_LABEL,
     DaemonSet,
@@ -221,17 +219,11 @@ class _Synthesis:
             name = f"{owner.name}-{ordinal}"
             if (owner.namespace, name) in self._taken:
                 continue
-            labels = {
-                **replica.labels,
-                "apps.kubernetes.io/pod-index": str(ordinal),
-                "statefulset.kubernetes.io/pod-name": name,
-            }
-            volumes = (*self._claimed(owner, name), *replica.volumes)
-            pod = replica.pod(name)
-            self._add(msgspec.structs.replace(pod, labels=labels, volumes=volumes))
+            self._claim(owner, name)
+            self._add(stateful_pod(replica, owner, ordinal))
 
-    def _claimed(self, owner: StatefulSet, pod_name: str) -> Iterator[Volume]:
-        """The volumes of the claim templates; claims that don't exist yet are made."""
+    def _claim(self, owner: StatefulSet, pod_name: str) -> None:
+        """Claims that don't exist yet are made."""
         for template in owner.spec.volume_claim_templates:
             name = f"{template.metadata.name}-{pod_name}"
             if f"{owner.namespace}/{name}" not in self._claims:
@@ -239,8 +231,6 @@ class _Synthesis:
                 claim = PersistentVolumeClaim(metadata=metadata, spec=template.spec)
                 self._made_claims.append(claim)
                 self._claims.add(claim.key)
-            source = ClaimSource(claim_name=name)
-            yield Volume(name=template.metadata.name, persistent_volume_claim=source)
 
     def _daemon(self, owner: DaemonSet) -> None:
         """One pod for each node that the template's own rules admit and that has none."""

@@ -9,23 +9,51 @@ pods go; that they do is checked in every order of ties.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
 import numpy as np
 
 from planner.cluster import Cluster
+from planner.cluster.owners import WorkloadRef
 from planner.cluster.spread import counted_pods, domain_counts, excess, hard_constraints
 from planner.cluster.topology import IntArray
-from planner.scenario.changes import Apply, Scale
-from planner.scenario.manifests import applied
-from planner.scenario.replica_set import Candidate, choices, ranks
-from planner.scenario.scale_down import ScaleDown, pods_of, scale_down_of
+from planner.scenario.replica_set import (
+    Candidate,
+    acted_at,
+    choices,
+    deleted_first,
+    ranks,
+)
+from planner.scenario.scale_down import surplus
 from planner.whatif.prepare import Prepared
+from planner_models.workload import Deployment, ReplicaSet, ReplicationController
 
 DRAWS = 1000
 """Choices that are drawn where they can't be counted."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScaleDown:
+    """Pods of a ReplicaSet of which so many go, as it compares them at that moment."""
+
+    workload: WorkloadRef
+    candidates: tuple[Candidate, ...]
+    count: int
+    now: int
+
+    def chosen(self, random: Random) -> list[int]:
+        """The pods that go in one draw of ties."""
+        return [each.pod for each in deleted_first(self.candidates, self.count, self.now, random)]
+
+    def certain(self, candidates: Iterable[Candidate]) -> frozenset[int]:
+        """The pods that go in every order of ties; none if several choices are left."""
+        gone: set[int] = set()
+        for rank in ranks(candidates, self.now):
+            if len(gone) < self.count:
+                gone |= {each.pod for each in rank.candidates}
+        return frozenset(gone) if len(gone) == self.count else frozenset()
 
 
 @dataclass(frozen=True)
@@ -53,27 +81,29 @@ class Deletion:
 
 def deletions(prepared: Prepared, shown_key: str) -> tuple[Deletion, ...]:
     """Of every workload that the changes scale down, manifests among them."""
-    cluster, scales = prepared.given, []
-    for change in prepared.changes:
-        if isinstance(change, Apply):
-            before = cluster.owners
-            cluster, _ = applied(cluster, change.inventory)
-            for ref in cluster.owners.controllers:
-                wanted, had = cluster.owners.desired(ref), before.desired(ref)
-                if wanted is not None and had is not None and wanted < had:
-                    scales.append(Scale(ref, wanted))
-        elif isinstance(change, Scale):
-            scales.append(change)
-    found = [deletion_of(cluster, each, shown_key) for each in scales]
+    before, after = prepared.given, prepared.changed.cluster
+    deleted = np.array(prepared.changed.deleted, np.int64)
+    found = []
+    for ref in sorted({before.workloads[group] for group in before.group_of[deleted].tolist()}):
+        wanted = after.owners.controllers.get(ref)
+        if isinstance(wanted, Deployment | ReplicaSet | ReplicationController):
+            found.append(deletion_of(before, ref, wanted, shown_key))
     return tuple(each for each in found if each is not None)
 
 
-def deletion_of(cluster: Cluster, change: Scale, shown_key: str) -> Deletion | None:
-    """None if it is not scaled down, or a StatefulSet, which leaves nothing to chance."""
-    ref = change.workload
-    if ref.kind == "StatefulSet" or change.replicas >= len(pods_of(cluster, ref)):
+def deletion_of(
+    cluster: Cluster,
+    ref: WorkloadRef,
+    wanted: Deployment | ReplicaSet | ReplicationController,
+    shown_key: str,
+) -> Deletion | None:
+    """None where several ReplicaSets shrink in the middle of a rollout: nothing is said of that."""
+    found = surplus(cluster, wanted)
+    if len(found) != 1:
         return None
-    return _Deleting(cluster, scale_down_of(cluster, ref, change.replicas), shown_key).found()
+    (only,) = found
+    down = ScaleDown(ref, only.candidates, only.count, acted_at(cluster))
+    return _Deleting(cluster, down, shown_key).found()
 
 
 class _Deleting:

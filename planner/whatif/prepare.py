@@ -28,8 +28,8 @@ class Prepared:
 
     @property
     def rests(self) -> bool:
-        """Whether nobody waits and chance decided nothing, so that every seed leads to the same."""
-        return not len(self.changed.cluster.pending) and not self.changed.drawn
+        """Whether nobody waits and no pod was deleted, so that every seed leads to the same."""
+        return not len(self.changed.cluster.pending) and not self.changed.deleted
 
     def settled(self, seed: int = 0) -> Settled:
         """When kube-scheduler has placed what it can."""
@@ -39,7 +39,7 @@ class Prepared:
                 found = Settled(self.changed, 0, self.changed.cluster, {})
             else:
                 changed = self.changed
-                if changed.drawn and turn:
+                if changed.deleted and turn:
                     changed = apply_changes(self.given, self.changes, seed=turn)
                 found = settle(changed, self.profile, seed=turn, preempt=self.preempt)
             self._settled[turn] = found

@@ -140,6 +140,18 @@ def test_spared_workloads_stay(outage: planner.Cluster, plan: planner.Plan) -> N
     assert {placement.workload for placement in spared.placements} == moved - {"deploy/web"}
 
 
+def test_spared_pods_give_way_to_nobody() -> None:
+    def of(name: str, on: str, priority: int) -> dict[str, object]:
+        requests = [{"name": "c", "resources": {"requests": {"cpu": "3"}}}]
+        return pod(name, on, spec={"containers": requests, "priority": priority})
+
+    objects = [node("n1"), of("low", "n1", 0), of("vip", "", 9)]
+    cluster = planner.load(io.StringIO(json.dumps({"kind": "List", "items": objects})))
+    assert len(cluster.solve(preempt=True).displaced) == 1
+    assert len(cluster.solve("pod/vip", preempt=True).displaced) == 1
+    assert cluster.solve(preempt=True, spared=["pod/low"]).displaced == ()
+
+
 def test_a_node_is_emptied_by_its_name(outage: planner.Cluster) -> None:
     found = outage.evict(goals=["a1"], seeds=1)
     assert {each.node for each in found.evictions} == {"a1"}

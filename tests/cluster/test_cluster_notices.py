@@ -148,3 +148,11 @@ def test_who_else_decides_how_many_pods_there_are_is_named() -> None:
         "autoscaler": ("default/web",),
         "cronJob": ("default/nightly",),
     }
+
+
+def test_a_node_that_is_being_deleted_is_named() -> None:
+    leaving = node("n1", metadata={"deletionTimestamp": "2026-11-17T10:00:00Z"})
+    (notice,) = cluster_of(leaving, node("n2")).notices
+    assert notice.code == "nodeBeingDeleted"
+    assert notice.objects == ("n1",)
+    assert notice.text.startswith("1 node is being deleted, and pods on it will go, too;")

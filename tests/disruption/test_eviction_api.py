@@ -56,6 +56,12 @@ def test_the_status_holds_as_long_as_it_is_trusted() -> None:
     assert answers(cluster, trust_status=False) == [None, REFUSED, REFUSED]
 
 
+def test_a_status_of_an_older_budget_is_counted_anew() -> None:
+    changed = budget(minAvailable=2, status={"disruptionsAllowed": 0, "observedGeneration": 1})
+    changed["metadata"]["generation"] = 2
+    assert answers(three_pods(changed)) == [None, REFUSED, REFUSED]
+
+
 def test_an_unhealthy_pod_may_go_if_the_budget_is_met_without_it() -> None:
     cluster = three_pods(budget(minAvailable=2), last=NOT_READY)
     assert answers(cluster) == [REFUSED, REFUSED, None]

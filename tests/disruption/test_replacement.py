@@ -223,3 +223,120 @@ EXIT = {"action": "FailJob", "onExitCodes": {"operator": "NotIn", "values": [0]}
 )
 def test_a_job_counts_evictions_as_failures(spec: Json, status: Json, fate: str) -> None:
     assert job_after(spec, status).fate == fate
+
+
+# Admission
+
+
+def classes(**values: int) -> list[Json]:
+    kind = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
+    return [{**kind, "metadata": {"name": name}, "value": v} for name, v in values.items()]
+
+
+def of_class(name: str, priority: int) -> Json:
+    spec = {"priorityClassName": name, "priority": priority}
+    made = merged(replica_set(replicas=1), {"spec": {"template": {"spec": spec}}})
+    return {"made": made, "pod": replica("a", spec=spec)}
+
+
+@pytest.mark.parametrize(
+    ("given", "fate", "reason"),
+    [
+        (classes(high=5), "equal", ""),
+        ([], "equal", ""),
+        (classes(low=1), "none", "there is no PriorityClass high"),
+        (classes(high=7), "other", "a new pod the priority 7"),
+    ],
+)
+def test_a_priority_class_that_is_gone_or_changed_makes_another_pod_or_none(
+    given: list[Json], fate: str, reason: str
+) -> None:
+    objects = of_class("high", 5)
+    found = after("a", *given, objects["made"], objects["pod"])
+    assert found.fate == fate
+    assert reason in found.reason
+
+
+@pytest.mark.parametrize(("hard", "fate"), [("3", "equal"), ("2", "equal"), ("1", "none")])
+def test_a_quota_below_what_is_used_keeps_new_pods_out(hard: str, fate: str) -> None:
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "few", "namespace": "default"},
+        "spec": {"hard": {"pods": hard}},
+        "status": {"used": {"pods": "2"}},
+    }
+    found = after("a", quota, replica_set(), replica("a"), replica("b"))
+    assert found.fate == fate
+
+
+# Rules of a podFailurePolicy
+
+
+DISRUPTED = [{"type": "DisruptionTarget", "status": "True"}]
+BY_EXIT = {"operator": "NotIn", "values": [0]}
+
+
+@pytest.mark.parametrize(
+    ("rules", "fate"),
+    [
+        ([], "equal"),
+        ([{"action": "Ignore", "onPodConditions": DISRUPTED}], "equal"),
+        ([{"action": "FailJob", "onPodConditions": DISRUPTED}], "none"),
+        ([{"action": "FailJob", "onExitCodes": BY_EXIT}], "none"),
+        (
+            [
+                {"action": "Ignore", "onPodConditions": DISRUPTED},
+                {"action": "FailJob", "onExitCodes": BY_EXIT},
+            ],
+            "equal",
+        ),
+        ([{"action": "FailIndex", "onExitCodes": BY_EXIT}], "none"),
+        ([{"action": "Count", "onExitCodes": BY_EXIT}], "equal"),
+    ],
+)
+def test_a_rule_that_fails_the_job_on_an_eviction_is_worse_than_its_limit(
+    rules: list[Json], fate: str
+) -> None:
+    spec = {"parallelism": 1, "completions": 5, "backoffLimit": 6}
+    job = workload("Job", "train", {**spec, "podFailurePolicy": {"rules": rules}})
+    mine = pod("a", "n1", metadata=owned("Job", "train"))
+    assert after("a", job, mine).fate == fate
+
+
+@pytest.mark.parametrize("condition", ["FailureTarget", "SuccessCriteriaMet", "Failed"])
+def test_a_job_that_is_ending_makes_no_pods(condition: str) -> None:
+    status = {"conditions": [{"type": condition, "status": "True"}]}
+    job = merged(workload("Job", "train", {"parallelism": 1}), {"status": status})
+    assert after("a", job, pod("a", "n1", metadata=owned("Job", "train"))).fate == "none"
+
+
+def test_a_stateful_set_waits_for_the_finalizers_of_the_old_pod() -> None:
+    """Its name is taken as long as the object is there."""
+    kept = member("db-0", metadata={"finalizers": ["example.com/backup"]})
+    found = after("db-0", stateful_set(1), kept)
+    assert found.fate == "unknown"
+    assert "its finalizers go (example.com/backup)" in found.reason
+
+
+def test_a_replica_set_does_not_wait_for_finalizers() -> None:
+    kept = replica("a", metadata={"finalizers": ["example.com/backup"]})
+    assert after("a", replica_set(replicas=1), kept).fate == "equal"
+
+
+# StatefulSets that the input lacks
+
+
+def test_a_set_that_is_not_in_the_input_may_be_ordered() -> None:
+    found = after("db-1", member("db-0", ready=False), member("db-1"))
+    assert (found.fate, found.reason) == (
+        "unknown",
+        "sts/db may make it anew only when db-0 is ready",
+    )
+    assert after("db-0", member("db-0", ready=False), member("db-1")).fate == "assumed"
+    assert after("db-1", member("db-0"), member("db-1")).fate == "assumed"
+
+
+def test_pods_of_two_revisions_are_a_rollout() -> None:
+    found = after("db-0", member("db-0"), member("db-1", revision="db-2"))
+    assert (found.fate, found.reason) == ("other", "a rollout of sts/db may be under way")

@@ -16,7 +16,8 @@ from planner.disruption.budgets import allowances
 from planner.disruption.movability import MovePolicy
 from planner.documents.eviction_plan import make_eviction_plan
 from planner.evictions.protection import Protection
-from planner.evictions.suggest import find_evictions, tried_seeds
+from planner.evictions.repeated_trials import tried_seeds
+from planner.evictions.suggest import find_evictions
 from planner.evictions.suggestion import EvictOptions, Suggestion
 from planner.replay.trial import Manner, Trial, WavePlan
 from planner.report.tables import evict_table
@@ -326,3 +327,43 @@ def test_a_drain_without_room_says_what_would_make_it() -> None:
     assert plan.evictions == ()
     text = plain_text(evict_table.blocks(plan, wide=False))
     assert "Not emptied: n0 (1 pod). With --for spread beside it" in text
+
+
+def test_a_node_on_which_only_daemons_are_left_is_empty() -> None:
+    agent = pod("agent", "a1", metadata=owned("DaemonSet", "agent"))
+    static = pod("proxy", "a1", metadata=owned("Node", "a1"))
+    cluster = cluster_of(node("a1"), node("a2"), agent, static, web("w0", "a1"))
+    plan = plan_for(cluster, replace(FEW_SEEDS, goals=(), nodes=(cluster.node_index["a1"],)))
+    assert [each.pod for each in plan.evictions] == ["default/w0"]
+    assert (plan.before.excess, plan.after.excess) == (1, 0)
+    assert plan.not_emptied == ()
+
+
+def test_a_node_that_is_not_emptied_names_the_budget_that_keeps_its_pod() -> None:
+    cluster = cluster_of(node("a1"), node("a2"), web("w0", "a1"), budget(minAvailable=1))
+    plan = plan_for(cluster, replace(FEW_SEEDS, goals=(), nodes=(cluster.node_index["a1"],)))
+    (kept,) = plan.not_emptied
+    assert (kept.node, kept.pods) == ("a1", ("default/w0",))
+    assert kept.reason.startswith("PodDisruptionBudget default/web: minAvailable 1 of 1 replica")
+    assert kept.reason in " ".join(plain_text(evict_table.blocks(plan, wide=False)).split())
+
+
+def test_a_consolidation_goes_on_after_a_node_that_can_not_be_emptied() -> None:
+    def sized(name: str, on: str, cpu: str) -> dict[str, Any]:
+        containers = [{"name": "main", "resources": {"requests": {"cpu": cpu}}}]
+        return pod(name, on, spec={"containers": containers}, metadata=owned("ReplicaSet", name))
+
+    large = node("large", status={"allocatable": {"cpu": "16"}})
+    small = [node(f"s{i}", status={"allocatable": {"cpu": "2"}}) for i in range(2)]
+    pods = [sized("big", "large", "3"), sized("x", "s0", "1"), sized("y", "s1", "1")]
+    cluster = cluster_of(large, *small, *pods)
+    plan = plan_for(cluster, replace(FEW_SEEDS, goals=("consolidate",)))
+    assert plan.options.nodes == ("s0", "s1")
+    assert [(each.node, each.pods) for each in plan.not_emptied] == [("large", ("default/big",))]
+
+
+def test_a_pod_that_evict_leaves_alone_is_why_its_node_is_not_emptied() -> None:
+    critical = web("dns", "a1", priority=2_000_000_000)
+    cluster = cluster_of(node("a1"), node("a2"), critical)
+    plan = plan_for(cluster, replace(FEW_SEEDS, goals=(), nodes=(cluster.node_index["a1"],)))
+    assert [each.reason for each in plan.not_emptied] == ["it has a system-critical priority"]

@@ -9,7 +9,7 @@ from planner.explain.several_pods import explain_pods
 from planner.scheduler.profile import default_profile
 from planner_models.diagnosis import Diagnosis
 from tests.explain.situations import REQUIRED, nodes, requests, spread, workload
-from tests.objects import ZONE, cluster_of
+from tests.objects import ZONE, cluster_of, pod
 
 Json = dict[str, Any]
 ONE_ZONE = {"eu-1a": ["a1"]}
@@ -79,3 +79,23 @@ def test_one_running_pod_carries_the_rule() -> None:
     body = {"affinity": {"podAntiAffinity": {REQUIRED: [term]}}}
     found = explained(*nodes(ONE_ZONE), *workload("web", ["a1"], 1, spec=body))
     assert any("the 1 running pod carries the same rule" in text for text in found.not_listed)
+
+
+def test_one_pod_finds_a_node_and_one_place_is_there() -> None:
+    one = nodes(ONE_ZONE)
+    assert explained(*one, *workload("web", pending=2, spec=requests("3"))).headline.startswith(
+        "1 of 2 web pods can't run"
+    )
+    a, b = (workload(name, pending=1, spec=requests("3")) for name in ("a", "b"))
+    assert explained(*one, *a, *b).headline == "a and b need 2 places, and there is 1"
+
+
+def test_one_pod_that_stays_is_no_plural() -> None:
+    """A pod that keeps away from a static one, and may not go elsewhere."""
+    both = nodes({"eu-1a": ["a1"], "eu-1b": ["b1"]})
+    rule = spread("log", nodeAffinityPolicy="Ignore")
+    body = {"topologySpreadConstraints": [rule], "nodeSelector": {ZONE: "eu-1a"}}
+    log = {"labels": {"app": "log"}}
+    static = {**log, "annotations": {"kubernetes.io/config.mirror": "x"}}
+    found = explained(*both, pod("s", "a1", metadata=static), pod("w", metadata=log, spec=body))
+    assert "the 1 matching pod is static on the node" in " ".join(found.rearranging)

@@ -132,3 +132,29 @@ def test_a_pod_that_a_node_takes_now_is_told_that_others_come_first() -> None:
     assert found.verdict == "schedulable"
     assert "it has no node: planner explain --all-pending" in found.narrative[-1]
     assert "--all-pending" not in " ".join(one(cluster, "first").narrative)
+
+
+def test_several_targets_are_judged_in_the_order_of_the_queue() -> None:
+    cluster = cluster_of(
+        node("n1"),
+        *workload("first", pending=1, spec=requests("3")),
+        *workload("second", pending=1, spec=requests("3")),
+        *workload("huge", pending=1, spec=requests("9")),
+    )
+    found = explain_pods(cluster, cluster.pending.tolist(), default_profile(), ExplainOptions())
+    verdicts = {each.workloads[0]: each.verdict for each in found.parts}
+    assert verdicts["deploy/first"] == "schedulable"
+    assert verdicts["deploy/second"] == verdicts["deploy/huge"] == "impossible"
+
+
+def test_targets_that_fit_together_may_still_come_after_others() -> None:
+    cluster = cluster_of(
+        node("n1"),
+        *workload("vip", pending=1, spec={**requests("2"), "priority": 9}),
+        *workload("a", pending=1, spec=requests("1500m")),
+        *workload("b", pending=1, spec=requests("1500m")),
+    )
+    pods = [p for p in cluster.pending.tolist() if cluster.pods[p].labels["app"] != "vip"]
+    found = explain_pods(cluster, pods, default_profile(), ExplainOptions())
+    assert found.verdict == "schedulable"
+    assert "1 of these 2 pods has no node" in found.narrative[-1]

@@ -6,6 +6,7 @@ import pytest
 
 from planner.cluster import Cluster
 from planner.explain.diagnose import ExplainOptions
+from planner.explain.one_sentence import ShortExplainer
 from planner.explain.several_pods import explain_pods
 from planner.scheduler.profile import default_profile
 from planner_models.diagnosis import Diagnosis
@@ -78,3 +79,11 @@ def test_a_full_node_is_told_beside_the_missing_class() -> None:
     )
     assert found.verdict == "undecided"
     assert "short of CPU" in found.narrative[1]
+
+
+def test_one_sentence_says_what_the_input_lacks() -> None:
+    cluster = cluster_of(node("n1"), pod("db", spec=VOLUMES))
+    short = ShortExplainer(cluster, default_profile())
+    assert short.sentence(cluster.pod_index["default/db"]) == (
+        "needs PersistentVolumeClaim default/data, not in the input"
+    )

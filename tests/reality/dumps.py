@@ -30,9 +30,17 @@ def dump(name: str) -> Cluster:
     return planner.load(str(DATA / f"{name}.json.gz")).snapshot
 
 
+def loaded(name: str) -> list[Json]:
+    """The objects of a dump."""
+    found: list[Json] = json.loads(gzip.decompress((DATA / f"{name}.json.gz").read_bytes()))[
+        "items"
+    ]
+    return found
+
+
 def changed(name: str, change: Callable[[Json], None]) -> Cluster:
     """A dump of which every object went through `change`."""
-    objects = json.loads(gzip.decompress((DATA / f"{name}.json.gz").read_bytes()))["items"]
+    objects = loaded(name)
     for each in objects:
         change(each)
     return cluster_of(*objects)

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Sequence
+from pathlib import Path
+
 import pytest
 
+from planner.cli import app
 from planner.disruption.movability import MovePolicy
-from tests.reality.dumps import Json, changed, dump, evicted, evictions, moved, rebalanced
+from tests.objects import cluster_of
+from tests.reality.dumps import (
+    DATA,
+    Json,
+    changed,
+    dump,
+    evicted,
+    evictions,
+    loaded,
+    moved,
+    rebalanced,
+)
 
 LEFT_ALONE = [
     pytest.param(
@@ -29,6 +45,7 @@ LEFT_ALONE = [
     pytest.param("dra", "resource claims", id="devices-are-not-modelled"),
     pytest.param("live-twopdb", "two PodDisruptionBudgets", id="two-budgets-answer-500"),
     pytest.param("twopdb", "two PodDisruptionBudgets", id="two-budgets-by-hand"),
+    pytest.param("otherscheduler", "its scheduler is volcano", id="who-knows-what-volcano-does"),
     pytest.param("pdb0", "never allows it (maxUnavailable 0)", id="budget-of-nothing"),
 ]
 
@@ -98,3 +115,55 @@ def test_a_budget_over_bare_pods_counts_what_controllers_want() -> None:
     assert evicted(plan) == ["web-abc123-p0", "web-abc123-p1"]
     assert len(plan.waves) == 1
     assert {pod.reason for pod in plan.protected} == {"no controller would bring it back"}
+
+
+def test_two_replica_sets_of_an_unknown_owner_may_be_a_rollout() -> None:
+    """An Argo Rollout decides how many pods each of them has, and the input does not say what."""
+    assert len(evictions(dump("rollout")).evictions) == 3
+    objects = loaded("rollout")
+    other = copy.deepcopy(next(each for each in objects if each["kind"] == "ReplicaSet"))
+    other["metadata"] |= {"name": "web-x2", "uid": "x2"}
+    plan = evictions(cluster_of(*objects, other))
+    assert evicted(plan) == []
+    assert {each.reason for each in plan.left_alone} == {
+        "a rollout of rollout/web may be under way"
+    }
+
+
+@pytest.mark.parametrize(
+    "output", ["table", "wide", "json", "markdown", "github", "junit", "sarif"]
+)
+@pytest.mark.parametrize("command", [["evict", "--seeds", "2"], ["solve", "--rebalance"]])
+def test_every_format_says_why_a_pod_stays(
+    command: list[str], output: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = [] if output == "table" else ["-o", output]
+    app.main([*command, "-f", str(DATA / "live-gates.json.gz"), *options])
+    assert "wait for its scheduling gates" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("command", [["evict", "--seeds", "2"], ["solve", "--rebalance"]])
+def test_the_page_says_why_a_pod_stays(command: list[str], tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    app.main([*command, "-f", str(DATA / "live-gates.json.gz"), "--report", str(page)])
+    assert "Left alone in any case" in page.read_text()
+
+
+def test_what_is_proven_is_about_the_pods_that_may_move(capsys: pytest.CaptureFixture[str]) -> None:
+    app.main(["solve", "--rebalance", "-f", str(DATA / "job-in-the-way.yaml")])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "no sequence of moves gets further while 1 pod is left alone" in text
+    assert "Left alone in any case: 1 of job/train (a Job counts a deleted pod" in text
+
+
+@pytest.mark.parametrize(
+    "lacking", [("ReplicaSet",), ("Deployment",), ("ReplicaSet", "Deployment")]
+)
+def test_pods_of_two_revisions_are_a_rollout_whatever_the_input_lacks(
+    lacking: Sequence[str],
+) -> None:
+    objects = [each for each in loaded("live-midrollout") if each["kind"] not in lacking]
+    plan = evictions(cluster_of(*objects))
+    assert evicted(plan) == []
+    assert plan.protected
+    assert all("a rollout of deploy/web may be under way" in pod.reason for pod in plan.protected)

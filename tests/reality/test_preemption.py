@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from planner.disruption.budgets import allowances
 from planner.replay.trial import Manner, Trial, WavePlan
 from planner.report.tables import evict_table
 from planner.report.text.blocks import plain_text
 from planner.scheduler.profile import default_profile
-from tests.reality.dumps import dump, evicted, evictions
+from tests.reality.dumps import Json, changed, dump, evicted, evictions, moved, rebalanced
 
 
 def test_an_evicted_web_takes_the_only_node_of_a_pod_whose_budget_allows_nothing() -> None:
@@ -36,3 +38,25 @@ def test_a_plan_that_can_only_end_in_preemption_is_not_recommended() -> None:
     assert notice.objects == ("default/victim-abc123-p0",)
     text = " ".join(plain_text(evict_table.blocks(plan, wide=False)).split())
     assert "Carry none of it out." in text
+
+
+@pytest.mark.parametrize("name", ["live-preempt", "preempt-while-waiting"])
+def test_rebalancing_leaves_pods_whose_replacements_would_drive_others_off(name: str) -> None:
+    plan = rebalanced(dump(name))
+    assert moved(plan) == []
+    assert plan.status == "feasible"
+    assert {pod.pod for pod in plan.protected} == {f"default/web-abc123-p{i}" for i in (0, 1)}
+    assert all("drive off default/victim-abc123-p0" in pod.reason for pod in plan.protected)
+    assert all(notice.code != "preempts" for notice in plan.notices)
+
+
+def test_a_plan_that_drives_nobody_off_keeps_its_proof() -> None:
+    """The victim's node is no longer one that web may go to."""
+
+    def pinned(each: Json) -> None:
+        if each["kind"] == "Node" and each["metadata"]["name"] == "nb2":
+            each["spec"] = {"taints": [{"key": "pool", "value": "victim", "effect": "NoSchedule"}]}
+
+    plan = rebalanced(changed("live-preempt", pinned))
+    assert plan.status == "optimal"
+    assert all("drive off" not in notice.text for notice in plan.notices)

@@ -2,7 +2,9 @@
 
 It answers exactly the calls that our scripts make, in the form that kubectl prints for their
 templates, and takes notes of each. Evictions follow the Eviction API: the budget is asked, the uid
-compared, and a replacement appears on the node that the test names, ready after some looks.
+compared, and a replacement appears on the node that the test names, ready after some looks; if it
+waits for room (`after`), when the pod that holds that has been evicted. `mostDown` remembers how
+many pods of a controller were down together.
 """
 
 from __future__ import annotations
@@ -58,10 +60,25 @@ def _evict(state: State, _words: list[str], body: str) -> int:
     state["evicted"].append(name)
     if pod["controller"]:
         number = len(state["evicted"])
-        node = state["lands"].get(name, "")
-        fresh = {"uid": f"new-{number}", "node": node, "controller": pod["controller"]}
-        state["pods"][f"new-{number}"] = {**fresh, "ready": state.get("slow", 0) if node else None}
+        fresh = {"uid": f"new-{number}", "controller": pod["controller"], "of": name}
+        state["pods"][f"new-{number}"] = {**fresh, "node": "", "ready": None}
+    for each in state["pods"].values():
+        _land(state, each)
+    mates = [each for each in state["pods"].values() if each["controller"] == pod["controller"]]
+    down = sum(each["ready"] != 0 for each in mates)
+    most = state.setdefault("mostDown", {})
+    most[pod["controller"]] = max(most.get(pod["controller"], 0), down)
     return 0
+
+
+def _land(state: State, pod: State) -> None:
+    """A pod without a node gets its own, unless the one that holds its room is still there."""
+    name = pod.get("of", "")
+    before = state.get("after", {}).get(name)
+    if pod["node"] or name not in state["lands"]:
+        return
+    if before is None or before in state["evicted"]:
+        pod |= {"node": state["lands"][name], "ready": state.get("slow", 0)}
 
 
 def _uid(state: State, words: list[str], _body: str) -> int:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from functools import cache
 
 from planner.cluster import Cluster
+from planner.documents.drain_plan import drain_plan
 from planner.documents.eviction_plan import make_eviction_plan
 from planner.documents.inspection import inspect_cluster
 from planner.documents.plan import make_plan
 from planner.documents.simulation import simulation_of
 from planner.documents.whatif import each_document, what_if_document
+from planner.drain.find import find_drain
+from planner.drain.options import DrainOptions
 from planner.evictions.suggestion import EvictOptions
 from planner.explain.diagnose import ExplainOptions
 from planner.explain.several_pods import explain_pods
@@ -98,6 +101,7 @@ def documents_named(name: str) -> tuple[Document, ...]:
         simulation_of(cluster)[0],
         make_plan(cluster, SolveOptions(), profile),
         make_eviction_plan(cluster, EvictOptions(seeds=1), profile),
+        drain_plan(find_drain(cluster, DrainOptions((0,), seeds=1), profile)),
         what_if_document(what_if(prepared, lost, Options(seeds=1)), (name,)),
         each_document(prepared, [lost], Options(seeds=1), pairs=False),
     )

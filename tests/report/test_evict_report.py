@@ -108,7 +108,7 @@ def test_pods_that_wait_are_named_where_nothing_is_evicted() -> None:
     open_ = quiet.model_copy(update={"after": after, "fewest": False})
     assert evict_table.headline(open_) == (
         "Nothing to evict: no rule is broken that --for spread repairs. "
-        "959 pods are pending, and no evictions were found for them."
+        "959 pods stay pending, and no eviction was found for them."
     )
     proven = open_.model_copy(update={"fewest": True})
     assert evict_table.headline(proven).endswith("no eviction lets them run.")

@@ -1,12 +1,7 @@
 from __future__ import annotations
 
 import json
-import os
-import shlex
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,11 +16,10 @@ from planner_models.evictions import (
     Situation,
 )
 from planner_models.plan import ReadyPods, WorkloadChange
-from tests.report import fake_kubectl
+from tests.report.shell import OWNER, Shell
 
 COLOURED = "ns\x1b[31m'%d\\"
 HOSTILE = "x'; touch owned; echo '$(touch owned)`touch owned`\n\"; touch owned #"
-OWNER = "ReplicaSet/web-1"
 
 
 def plan(*pods: str, node: str = "n1", cordon: tuple[str, ...] = ()) -> EvictionPlan:
@@ -75,58 +69,6 @@ def promising(document: EvictionPlan, **counts: int) -> EvictionPlan:
         moved=1,
     )
     return document.model_copy(update={"workloads": (change,)})
-
-
-class Shell:
-    """Runs scripts with a kubectl that has a small cluster, and a sleep that takes no time."""
-
-    def __init__(self, folder: Path, **state: Any) -> None:
-        self.folder = folder
-        pods = {
-            name: {"uid": f"uid-{name}", "node": "n1", "controller": OWNER, "ready": 0}
-            for name in state.pop("pods", ("w1", "w2", "w3"))
-        }
-        nodes = {"n1": {"zone": "a", "cordoned": False}, "n2": {"zone": "b", "cordoned": False}}
-        given = {"pods": pods, "nodes": nodes, "lands": dict.fromkeys(pods, "n2"), "evicted": []}
-        self._state = folder / "state.json"
-        self._state.write_text(json.dumps(given | state))
-        fake = shlex.join((sys.executable, "-ISs", fake_kubectl.__file__, str(folder)))
-        for name, text in (("kubectl", f'exec {fake} "$@"'), ("sleep", "exit 0")):
-            program = folder / "bin" / name
-            program.parent.mkdir(exist_ok=True)
-            program.write_text(f"#!/bin/sh\n{text}\n")
-            program.chmod(0o755)
-
-    @property
-    def state(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self._state.read_text())
-        return found
-
-    def change(self, **state: Any) -> None:
-        self._state.write_text(json.dumps(self.state | state))
-
-    def run(self, script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
-        return subprocess.run(
-            ["/bin/sh", "-s", "--", *arguments],
-            input=script.replace("patience=600", "patience=10"),
-            cwd=self.folder,
-            env={"PATH": path},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    def calls(self) -> list[list[str]]:
-        notes = self.folder / "calls"
-        return (
-            [json.loads(line) for line in notes.read_text().splitlines()] if notes.exists() else []
-        )
-
-    def cordons(self) -> list[tuple[bool, str]]:
-        """Every cordon that was set or lifted, in order."""
-        patches = [call for call in self.calls() if call[0] == "patch"]
-        return [(bool(json.loads(c[4])["spec"]["unschedulable"]), c[-1]) for c in patches]
 
 
 @pytest.mark.parametrize("arguments", [[], ["--dry-run"]])
@@ -286,21 +228,8 @@ def test_yaml_has_an_eviction_object_for_each_pod() -> None:
 def test_a_rebalancing_plan_has_a_script_too(tmp_path: Path) -> None:
     cluster = planner.load(example="zone-outage")
     document = cluster.solve(rebalance=True)
-    pods = {
-        pod.name: {
-            "uid": pod.uid,
-            "node": pod.node_name,
-            "controller": f"{pod.owner.kind}/{pod.owner.name}",
-            "ready": 0,
-        }
-        for pod in cluster.pods
-        if pod.owner is not None and pod.namespace == "default"
-    }
-    zone = "topology.kubernetes.io/zone"
-    nodes = {n.name: {"zone": n.labels.get(zone, ""), "cordoned": False} for n in cluster.nodes}
     lands = {each.pod.partition("/")[2]: each.node for each in document.placements}
-    shell = Shell(tmp_path, nodes=nodes, lands=lands)
-    shell.change(pods=pods)
+    shell = Shell.of(tmp_path, cluster.snapshot, "topology.kubernetes.io/zone", lands=lands)
     done = shell.run(plan_script(document), "--run")
     assert (done.returncode, done.stderr) == (0, "")
     assert len(shell.state["evicted"]) == 12

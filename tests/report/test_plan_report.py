@@ -17,7 +17,7 @@ from planner.scheduler.profile import default_profile
 from planner.solver.problem.options import SolveOptions
 from planner_models.documents import json_schema
 from planner_models.plan import Objective, Plan
-from tests.objects import ZONE, cluster_of, node, owned, pod
+from tests.objects import ZONE, cluster_of, node, owned, pod, workload
 
 TESTS = Path(__file__).resolve().parent.parent
 SHOP = str(TESTS / "data" / "shop.yaml")
@@ -115,6 +115,14 @@ def test_the_same_input_gives_the_same_bytes() -> None:
 def test_names_are_the_pods_that_get_another_node() -> None:
     text = to_text(written("shop"), Output.NAME, plan_table)
     assert text == "pod/cron-77fd-h6ktw\npod/cron-77fd-s9dlz\n"
+
+
+def test_pods_of_planner_s_own_making_go_by_their_workload() -> None:
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c"}]}}
+    web = workload("Deployment", "web", {"replicas": 2, "template": template})
+    document = planned(cluster_of(node("n1"), web), SolveOptions())
+    assert len(document.placements) == 2
+    assert to_text(document, Output.NAME, plan_table) == "deploy/web\n"
 
 
 def test_markdown_lists_steps() -> None:

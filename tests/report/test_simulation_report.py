@@ -175,6 +175,12 @@ def test_the_names_are_those_of_the_pods() -> None:
     assert text(cluster_of(node("a"), pod("p"), pod("q")), Output.NAME) == "pod/p\npod/q\n"
 
 
+def test_pods_of_planner_s_own_making_go_by_their_workload() -> None:
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c"}]}}
+    web = workload("Deployment", "web", {"replicas": 2, "template": template})
+    assert text(cluster_of(node("a"), web), Output.NAME) == "deploy/web\n"
+
+
 def test_of_very_many_pods_those_that_wait_are_shown_first() -> None:
     big = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "9"}}}], "priority": -1}
     cluster = cluster_of(

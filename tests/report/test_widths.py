@@ -6,6 +6,7 @@ import pytest
 
 from planner.cli.app import main
 from planner.report.tables import (
+    drain_table,
     evict_table,
     explain_table,
     inspect_table,
@@ -23,6 +24,7 @@ TEXTS = {
     "Simulation": simulation_table,
     "Plan": plan_table,
     "EvictionPlan": evict_table,
+    "DrainPlan": drain_table,
 }
 
 

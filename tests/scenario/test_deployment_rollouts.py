@@ -13,7 +13,7 @@ from planner.scheduler.profile import default_profile
 from planner_models.pod import PodTemplate
 from planner_models.workload import Deployment
 from tests.objects import Json, cluster_of, node, pod, template, workload
-from tests.scenario.deployments import (
+from tests.scenario.running_workloads import (
     apart,
     changed,
     deployed,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from planner.cluster import Cluster
+from planner.cluster import GONE, Cluster
 from planner.scenario import Changed, LoseNodes, Manner, apply_changes, settle
 from planner.scheduler.profile import default_profile
 from tests.objects import HOSTNAME, cluster_of, node, owned, pod, workload
@@ -58,8 +58,8 @@ def test_what_comes_after_a_pod(
 ) -> None:
     owners = [] if spec is None else [workload(kind, "web", spec)]
     cluster = two_zones(*owners, member(kind, "web", name))
-    assert fates(cluster, "unreachable") == {name: unreachable}
-    assert fates(cluster, "removed") == {name: removed}
+    assert fates(cluster, "unreachable")[name] == unreachable
+    assert fates(cluster, "removed")[name] == removed
 
 
 def test_a_pod_without_controller_does_not_come_back() -> None:
@@ -91,6 +91,26 @@ def test_a_job_fails_when_more_pods_are_lost_than_it_may_retry() -> None:
     assert set(fates(two_zones(workload("Job", "web", spec), *more), "removed").values()) == {
         "ends"
     }
+
+
+@pytest.mark.parametrize("manner", ["removed", "unreachable"])
+def test_a_job_that_fails_takes_its_other_pods_along(manner: Manner) -> None:
+    """One that runs in the other zone, and one that waits for room."""
+    spec = {"parallelism": 5, "completions": 9, "backoffLimit": 2}
+    pods = [member("Job", "web", f"web-{i}", at) for i, at in enumerate(("a", "b", "b", "b", ""))]
+    changed = lost(two_zones(workload("Job", "web", spec), *pods), manner)
+    ended = [each.pod for each in changed.lost if each.reason == "job/web has failed"]
+    assert ended == [0, 4]
+    settled = settle(changed, PROFILE, seed=1).cluster
+    assert settled.node_of[:5].tolist() == [GONE] * 5
+    assert not settled.used[0].any()
+
+
+def test_one_that_ignores_evictions_does_not_fail() -> None:
+    rule = {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}
+    spec = {"parallelism": 2, "backoffLimit": 0, "podFailurePolicy": {"rules": [rule]}}
+    pods = [member("Job", "web", f"web-{i}", at) for i, at in enumerate("ab")]
+    assert fates(two_zones(workload("Job", "web", spec), *pods), "removed") == {"web-1": "replaced"}
 
 
 def test_a_deleted_pod_of_a_silent_node_no_longer_counts_for_spread_but_for_affinity() -> None:

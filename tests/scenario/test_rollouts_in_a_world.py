@@ -14,7 +14,7 @@ from planner.scenario.rollout import rollout_of
 from planner.scheduler.profile import default_profile
 from planner_models.workload import Deployment
 from tests.objects import HOSTNAME, merged
-from tests.scenario.deployments import apart, ref
+from tests.scenario.running_workloads import apart, changed, ref
 from tests.world.random_worlds import random_world
 from tests.world.world import Json, World, leaving, of_kind, owned_by
 
@@ -33,6 +33,45 @@ def test_a_rollout_ends_as_in_the_world(number: int) -> None:
         expected = {_outcome(world.again(seed), name) for seed in range(1, SEEDS + 1)}
         found = _simulated(world, name)
         assert found & expected, name
+
+
+@pytest.mark.parametrize("number", WORLDS)
+@pytest.mark.parametrize("kind", ["StatefulSet", "DaemonSet"])
+def test_so_does_that_of_other_workloads(kind: str, number: int) -> None:
+    start = random_world(number)
+    start.settle()
+    for owner in list(of_kind(start, kind)):
+        name, replicas = owner["metadata"]["name"], owner["spec"].get("replicas", len(start.nodes))
+        if len(start.pods_of(owner)) != replicas:
+            continue
+        expected = set()
+        for seed in range(1, SEEDS + 1):
+            world = start.again(seed)
+            _change_labels(world, kind, name, number)
+            expected.add(_updated(world, kind, name))
+        cluster, workload = start.dump(), ref(name, kind)
+        rules = {"runtimeClassName": "other", **(apart(HOSTNAME, app=name) if number % 3 else {})}
+        template = changed(cluster, name, rules, kind)
+        rollout = rollout_of(cluster, default_profile(), workload, template)
+        runs = [rollout.run(manner) for manner in manners(8)]
+        assert {(run.complete, run.replaced) for run in runs} & expected, name
+
+
+def _change_labels(world: World, kind: str, name: str, number: int) -> None:
+    """A new template, by a label that tells its pods apart."""
+    owner = next(each for each in of_kind(world, kind) if each["metadata"]["name"] == name)
+    rules = apart(HOSTNAME, app=name) if number % 3 else {}
+    new = {"metadata": {"labels": {"new": "yes"}}, "spec": {"runtimeClassName": "other", **rules}}
+    owner["spec"]["template"] = merged(owner["spec"]["template"], new)
+    owner["status"]["updateRevision"] = "new"
+
+
+def _updated(world: World, kind: str, name: str) -> tuple[bool, int]:
+    world.settle()
+    owner = next(each for each in of_kind(world, kind) if each["metadata"]["name"] == name)
+    pods = [pod for pod in world.pods_of(owner) if not leaving(pod)]
+    new = [pod for pod in pods if pod["metadata"]["labels"].get("new") and pod["ready"]]
+    return len(new) == len(world.pods_of(owner)) == len(pods), len(new)
 
 
 def _change_template(world: World, name: str, number: int) -> None:

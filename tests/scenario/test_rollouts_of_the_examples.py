@@ -15,7 +15,7 @@ from planner.scheduler.profile import default_profile
 from planner.sources.load import load_paths
 from planner_models.pod import PodTemplate
 from planner_models.workload import Deployment
-from tests.scenario.deployments import ref
+from tests.scenario.running_workloads import ref
 
 
 @cache

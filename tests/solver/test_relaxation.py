@@ -17,11 +17,11 @@ from planner.solver.large import certify
 from planner.solver.large.certify import certify_moves
 from planner.solver.large.construct import Score, construct, score
 from planner.solver.large.incumbent import Clock, Incumbent
-from planner.solver.large.integer_program import Matrix, Program
 from planner.solver.large.kernel_search import Kernel
 from planner.solver.large.relaxation import UNIT, Relaxation
 from planner.solver.large.state import State, start
 from planner.solver.model.engine import Outcome
+from planner.solver.model.program import Matrix, Program
 from planner.solver.route import solve_in_full as solve
 from tests.solver.large_clusters import at_scale, rebalancing, tight_cluster
 

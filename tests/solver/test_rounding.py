@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.solver.large.integer_program import Matrix, Program
 from planner.solver.large.rounding import Row, rounded, rows_of
+from planner.solver.model.program import Matrix, Program
 
 
 def one_row(amounts: list[int], upper: list[int], most: int) -> Matrix:

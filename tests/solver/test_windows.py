@@ -12,12 +12,13 @@ from planner.solver.large import close_gap
 from planner.solver.large.construct import Score, construct, score, settle
 from planner.solver.large.greedy import realise
 from planner.solver.large.incumbent import Clock, Incumbent
-from planner.solver.large.integer_program import Optimum, Program, Stop, minimise
+from planner.solver.large.integer_program import Optimum, Stop, minimise
 from planner.solver.large.kernel_search import Kernel
 from planner.solver.large.neighbourhoods import repair_around, repair_roomy
 from planner.solver.large.plain_groups import reach_of
 from planner.solver.large.state import start
 from planner.solver.large.window import Window, taking_part
+from planner.solver.model.program import Program
 from planner.solver.progress import Progress
 from planner.solver.route import solve_in_full as solve
 from planner.solver.route import solve_large

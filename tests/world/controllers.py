@@ -128,22 +128,54 @@ def _ordered(world: World, owner: Json) -> bool:
             changed = True
         if monotonic and (pod is None or leaving(pod) or not pod["ready"]):
             return changed
-    return changed
+    if changed or spec.get("updateStrategy", {}).get("type") == "OnDelete":
+        return changed
+    return _update_highest(world, owner, by_name)
+
+
+def _update_highest(world: World, owner: Json, by_name: dict[str, Json]) -> bool:
+    """A rolling update: the highest pod of an old revision goes when all above it are ready."""
+    for ordinal in reversed(range(owner["spec"]["replicas"])):
+        pod = by_name[f"{owner['metadata']['name']}-{ordinal}"]
+        old = pod["metadata"]["labels"][REVISION] != owner["status"]["updateRevision"]
+        if old and not leaving(pod):
+            world.delete(pod)
+            return True
+        if leaving(pod) or not pod["ready"]:
+            return False
+    return False
 
 
 def daemon_sets(world: World) -> bool:
-    """A pod for each node that answers, pinned to it."""
+    """A pod for each node that answers, pinned to it; one of an old template goes when all run."""
     changed = False
     for owner in of_kind(world, "DaemonSet"):
-        pinned = {_pin(pod) for pod in world.pods_of(owner)}
-        for node in world.nodes:
-            name = node["metadata"]["name"]
-            if name in pinned or not answers(node):
-                continue
+        pods = world.pods_of(owner)
+        pinned = {_pin(pod) for pod in pods}
+        missing = [n for n in world.nodes if n["metadata"]["name"] not in pinned and answers(n)]
+        for node in missing:
             made = new_pod(owner, f"{owner['metadata']['name']}-{world.made}n")
-            world.create(merged(made, {"spec": {"affinity": _affinity(name)}}))
-            changed = True
+            world.create(merged(made, {"spec": {"affinity": _affinity(node["metadata"]["name"])}}))
+        changed |= bool(missing) or _update_a_node(world, owner, pods)
     return changed
+
+
+def _update_a_node(world: World, owner: Json, pods: list[Json]) -> bool:
+    """Old pods that are not ready go at once, another one only if all others are ready."""
+    old = [pod for pod in pods if not leaving(pod) and not _is_of(pod, owner)]
+    failed = [pod for pod in old if not pod["ready"]]
+    down = sum(leaving(pod) or not pod["ready"] for pod in pods)
+    healthy = [pod for pod in old if pod["ready"]]
+    going = failed + (world.random.sample(healthy, 1) if healthy and not down else [])
+    for pod in going:
+        world.delete(pod)
+    return bool(going)
+
+
+def _is_of(pod: Json, owner: Json) -> bool:
+    """Whether the pod is of the present template, which tells revisions apart by a label."""
+    labels: dict[str, str] = owner["spec"]["template"]["metadata"]["labels"]
+    return labels.items() <= pod["metadata"]["labels"].items()
 
 
 def _affinity(node: str) -> Json:

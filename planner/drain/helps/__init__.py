@@ -6,7 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from planner.drain.blocked import Obstacle
 from planner.drain.find import Drain
-from planner.drain.helps import budgets, fewer_nodes, options, rules
+from planner.drain.helps import (
+    budgets,
+    fewer_nodes,
+    options,
+    replicas,
+    rollout_restart,
+    rules,
+)
 from planner_models.diagnosis import Repair
 
 
@@ -26,4 +33,11 @@ def _fewer(drain: Drain, _: Sequence[Obstacle]) -> Iterator[Repair]:
     return fewer_nodes.propose(drain)
 
 
-_WAYS = (_fewer, options.propose, budgets.propose, rules.propose)
+_WAYS = (
+    _fewer,
+    rollout_restart.propose,
+    replicas.propose,
+    options.propose,
+    budgets.propose,
+    rules.propose,
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ from planner.drain.find import Drain
 from planner.drain.helps.carried_out import after, carried_out
 from planner.words import count_of
 from planner_models.diagnosis import Repair
+from planner_models.node import ZONE
 
 COST = 5
 FEW = 8
@@ -17,7 +19,7 @@ FEW = 8
 
 def propose(drain: Drain) -> Iterator[Repair]:
     """The most nodes at once with which all of them can be emptied, round after round."""
-    nodes = drain.options.nodes
+    nodes = _zone_by_zone(drain)
     if drain.leaving.kept or len(nodes) < 2:
         return
     for size in _sizes(len(nodes)):
@@ -26,6 +28,18 @@ def propose(drain: Drain) -> Iterator[Repair]:
         if evictions is not None:
             yield _repair(drain, size, len(rounds), evictions)
             return
+
+
+def _zone_by_zone(drain: Drain) -> list[int]:
+    """One node of each zone after the other, so that a round takes about as many of each."""
+    zone_of = drain.start.topology(ZONE).domain_of
+    seen: Counter[int] = Counter()
+    ranks: dict[int, tuple[int, int]] = {}
+    for node in drain.options.nodes:
+        zone = int(zone_of[node])
+        ranks[node] = (seen[zone], zone)
+        seen[zone] += 1
+    return sorted(ranks, key=ranks.__getitem__)
 
 
 def _sizes(number: int) -> list[int]:

@@ -25,7 +25,16 @@ from planner.explain.rules.inter_pod_affinity import (
 from planner.explain.situation.subject import Subject
 from planner.rules.catalogue import card_of
 from planner.solver.problem.volume_reach import reach
-from planner.words import NAMED, amount, amount_of, conjoined, count_of, resource_word, short_key
+from planner.words import (
+    NAMED,
+    amount,
+    amount_of,
+    conjoined,
+    count_of,
+    is_free,
+    resource_word,
+    short_key,
+)
 from planner_models.declared_features import ASKED_FOR_BY
 from planner_models.diagnosis import ConflictFact, RuleKind
 
@@ -203,10 +212,10 @@ def _room(cluster: Cluster, demands: Demands) -> Iterator[Fact]:
         if not wanted:
             continue
         free = np.maximum(table.allocatable[:, column] - cluster.used[:, column], 0)
+        whole, most = int(free.sum()), int(free.max())
         text = (
-            f"The pods need {amount_of(name, wanted)} in all; "
-            f"{amount(name, int(free.sum()))} are free, at most {amount(name, int(free.max()))} "
-            "on one node."
+            f"The pods need {amount_of(name, wanted)} in all; {amount(name, whole)} "
+            f"{is_free(name, whole)}, at most {amount(name, most)} on one node."
         )
         yield Fact(
             kind="capacity",
@@ -216,7 +225,7 @@ def _room(cluster: Cluster, demands: Demands) -> Iterator[Fact]:
             text=text,
             changeable=1,
             resource=name,
-            numbers={"wanted": wanted, "free": int(free.sum()), "largestFree": int(free.max())},
+            numbers={"wanted": wanted, "free": whole, "largestFree": most},
         )
 
 

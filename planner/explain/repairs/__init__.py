@@ -18,6 +18,7 @@ from planner.explain.repairs import (
 from planner.explain.repairs.changes import changes_for, combined, giving_up
 from planner.explain.repairs.preemption import preempting
 from planner.explain.repairs.proposal import MOST_BESIDE, Case, Proposal
+from planner.explain.repairs.rollout_trials import with_rollout
 from planner.explain.repairs.unknown_makers import spec_changes_not_known, unknown_maker_of
 from planner.explain.situation.overlay import feasible
 from planner.repair_costs import COSTS
@@ -104,7 +105,7 @@ def _judged(case: Case, proposal: Proposal) -> Repair | None:
     if not passing.any():
         return None
     if not case.beside:
-        return _repair(case, proposal, passing)
+        return _repair(case, with_rollout(case, proposal), passing)
     waiting = len(case.beside) + 1
     running = case.running_with(proposal.overlay)
     steps = range(1, waiting if proposal.grown is not None and running < waiting else 0)
@@ -115,7 +116,7 @@ def _judged(case: Case, proposal: Proposal) -> Repair | None:
             proposal, running = grown, waiting
             passing = feasible(case.subject, grown.overlay)
             break
-    repair = _repair(case, proposal, passing)
+    repair = _repair(case, with_rollout(case, proposal), passing)
     if running == waiting:
         return repair
     note = f"for {running} of {waiting} pods"

@@ -76,7 +76,7 @@ def _proposal(
         cost=case.costs["addNode"] + (5 if fresh else 0) + 5 * (number - 1),
         overlay=_overlay(case, chosen[0], number),
         then="then it takes the pod" if number == 1 else "then they take the pods",
-        notes=tuple(note for note in (for_daemons, helps_not) if note),
+        notes=tuple(note for note in (for_daemons, _unseen_daemons(case), helps_not) if note),
         grown=lambda more: _proposal(case, chosen, bad, fresh=fresh, number=number + more),
     )
 
@@ -191,6 +191,23 @@ def _daemon_sets(case: Case, node: Node) -> list[DaemonSet]:
         ),
         key=lambda each: each.key,
     )
+
+
+def _unseen_daemons(case: Case) -> str:
+    """DaemonSets whose pods run but which the input lacks: their rules for nodes are not known."""
+    cluster = case.subject.cluster
+    names = {
+        ref.name
+        for group, ref in enumerate(cluster.workloads)
+        if ref.kind == "DaemonSet"
+        and ref not in cluster.owners.controllers
+        and any(cluster.groups[group].spec.requests.values())
+    }
+    if not names:
+        return ""
+    which = named_or_counted(sorted(names), "DaemonSet")
+    some = "DaemonSets " if 1 < len(names) <= NAMED else "DaemonSet " if len(names) == 1 else ""
+    return f"and what {some}{which}, not in the input, may put on it"
 
 
 def _requests(daemons: Iterable[DaemonSet]) -> Counter[str]:

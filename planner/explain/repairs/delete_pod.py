@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from planner.cluster import PENDING
 from planner.cluster.topology import IntArray
 from planner.disruption.movability import DEFAULT_POLICY, MIRROR, immovable
 from planner.explain.repairs.commands import kubectl, rehearsed
@@ -74,7 +75,8 @@ def _owned(case: Case) -> list[int]:
         if rule.kind in _HOLDING:
             held[:-1] |= case.refused_only_by(rule)
     mates = (cluster.group_of == subject.group.index) & (not subject.bare)
-    chosen = (mates | held[state.node_of]) & (state.node_of >= 0) & ~state.terminating
+    there = held[np.maximum(state.node_of, PENDING)]
+    chosen = (mates | there) & (state.node_of >= 0) & ~state.terminating
     pods = np.flatnonzero(chosen)
     pods = pods[np.argsort(~mates[pods], kind="stable")][: 2 * TRIED].tolist()
     return [i for i in pods if immovable(cluster.pods[i], DEFAULT_POLICY) is None][:TRIED]

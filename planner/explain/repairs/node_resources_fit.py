@@ -94,17 +94,34 @@ def _lowered(case: Case, name: str, have: int, fits: int) -> Iterator[Proposal]:
         old, new = amount(name, held // unit), amount(name, (held - less) // unit)
         which = f" of {_name(spec, path)}" if len(spec.containers) > 1 and path else ""
         place = f"{_FIELDS[path[0]]}[{path[1]}]." if path else ""
-        steps = (_FIELDS[path[0]], path[1]) if path else ()
         yield case.spec_change(
             "lowerRequest",
             f"spec.{place}resources.requests.{name}",
             f"{case.subject.short}: {resource_word(name)} request{which} {old} -> {new}",
             [edit],
-            [Op("add", (*steps, "resources", "requests", name), new, old)],
+            _request_ops(case.template, path, name, new, old),
             before=old,
             after=new,
         )
         return
+
+
+def _request_ops(template: PodSpec, path: Path, name: str, new: str, old: str) -> list[Op]:
+    """Of a template that has limits alone, the requests are made first.
+
+    What can't be overcommitted, such as a GPU, has to have the same limit.
+    """
+    holders = (template,) if not path else getattr(template, path[0])[path[1] : path[1] + 1]
+    if not holders:
+        return []
+    resources = holders[0].resources
+    at: tuple[str | int, ...] = (*((_FIELDS[path[0]], path[1]) if path else ()), "resources")
+    ops = [Op("add", (*at, "requests", name), new, old)]
+    if not resources.requests:
+        ops = [Op("add", (*at, "requests"), {name: new})]
+    if name in resources.limits and ("/" in name or name.startswith("hugepages-")):
+        ops.append(Op("add", (*at, "limits", name), new, old))
+    return ops
 
 
 def _requests(spec: PodSpec, name: str) -> list[tuple[Path, int]]:

@@ -92,7 +92,10 @@ def displacement_by(subject: Subject, preemption: Preemption) -> Displacement:
     if found is None or found.nominated is None:
         return Displacement()
     cluster = subject.cluster
-    victims = [cluster.pods[index] for index in found.victims]
+    lost_pods = tuple(pod for pod in found.victims if not subject.state.terminating[pod])
+    if not lost_pods:
+        return Displacement()
+    victims = [cluster.pods[index] for index in lost_pods]
     names = [f"{pod.name} (priority {pod.priority})" for pod in victims]
     listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     more = len(found.nominated_any_of) - 1
@@ -101,9 +104,9 @@ def displacement_by(subject: Subject, preemption: Preemption) -> Displacement:
     lost = count_of(len(names), "pod")
     places = "its place" if len(names) == 1 else "their places"
     head = "Preemption makes room" if found is preemption else "With preemption there is room"
-    loser = cluster.workloads[int(cluster.group_of[found.victims[0]])].name if victims else ""
+    loser = cluster.workloads[int(cluster.group_of[lost_pods[0]])].name
     text = f"{head} on {node}: {lost} would lose {places}, {listed}{other}."
-    return Displacement(tuple(found.victims), text, loser)
+    return Displacement(lost_pods, text, loser)
 
 
 def _preempting(subject: Subject, preemption: Preemption) -> Preemption | None:

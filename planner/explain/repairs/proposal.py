@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.owners import WorkloadRef
-from planner.disruption.replacement import ordinal_of
+from planner.disruption.ordinals import ordinal_of
 from planner.explain.conflicts.conflict import blocked_by
 from planner.explain.repairs.commands import (
     PATCHABLE,
@@ -28,7 +28,7 @@ from planner.explain.situation.trial_state import place_in_turn
 from planner.repair_costs import COSTS
 from planner.words import count_of
 from planner_models.diagnosis import RepairKind
-from planner_models.pod import Pod, PodSpec
+from planner_models.pod import Container, Pod, PodSpec
 from planner_models.quantity import NANO
 from planner_models.resources import CPU
 from planner_models.workload import StatefulSet
@@ -59,6 +59,8 @@ class Case:
     costs: Mapping[RepairKind, int] = field(default_factory=lambda: COSTS)
     beside: tuple[int, ...] = ()
     """Pods of the same workload that wait with it and should run as well."""
+    rollouts: bool = True
+    """Whether the rollouts that changes bring with them are tried, too."""
 
     def refused_only_by(self, rule: Rule) -> BoolArray:
         """The nodes that this rule refuses and no other."""
@@ -175,7 +177,25 @@ class Case:
             return False
         spec = self.subject.group.spec
         fields = [_ATTRIBUTES.get(str(op.path[0])) for op in ops]
-        return all(getattr(self.template, name) == getattr(spec, name) for name in fields if name)
+        return all(
+            _as_stored(getattr(self.template, name)) == getattr(spec, name)
+            for name in fields
+            if name
+        )
+
+
+def _as_stored(field: object) -> object:
+    """A field of a template as pods have it: the API server takes requests from limits."""
+    if not isinstance(field, tuple) or not all(isinstance(each, Container) for each in field):
+        return field
+    return tuple(
+        each.replace(
+            resources=each.resources.replace(
+                requests={**each.resources.limits, **each.resources.requests}
+            )
+        )
+        for each in field
+    )
 
 
 _ATTRIBUTES = {

@@ -15,6 +15,8 @@ from planner.solver.problem.solution import Level
 
 SECONDS = 15.0
 """Deterministic time for the question whether evictions help at all."""
+WINDOW_SECONDS = 1.5
+"""About seconds for rearranging nodes of a large cluster a few at a time."""
 FEWER_SECONDS = 5.0
 """Deterministic time for each question whether fewer of them do."""
 
@@ -66,6 +68,21 @@ def on_paper(problem: Problem) -> Mapping[Cell, int] | None:
     found = solve_in_full(replace(problem, options=options))
     number = sum(level.value for level in found.levels if level.kind == "placed")
     return found.counts if number == wanted(problem) else None
+
+
+def by_windows(problem: Problem, profile: Profile) -> Answer:
+    """Few evictions in a cluster that is too large for the whole model, if only room decides.
+
+    Prices on room may prove that none help.
+    """
+    from planner.sequences.order import Order, find_order
+    from planner.solver.route import room_by_windows
+
+    counts, possible = room_by_windows(problem, WINDOW_SECONDS)
+    if not possible:
+        return Answer(None, 1, none=True)
+    order = None if counts is None else find_order(problem, counts, profile)
+    return Answer(order.steps if isinstance(order, Order) else None, 1)
 
 
 def fewest_evictions(

@@ -94,17 +94,18 @@ def _domain_argument(
         return Counting(kind="domains", text=text, numbers=dict(numbers))
     lowest = setting.lowest(rule, with_pod=True)
     least = rule.names_of(rule.eligible & (most == lowest))
-    place = conjoined(least[:2])
+    place, one = conjoined(least[:2]), len(least) == 1
     if lowest == 0:
         text = (
-            f"No rearrangement helps: while {place} stays at 0, no other {rule.key} may go above "
-            f"{skew}."
+            f"No rearrangement helps: while {place} {'stays' if one else 'stay'} at 0, no other "
+            f"{rule.key} may go above {skew}."
         )
     else:
         text = (
-            f"No rearrangement helps: {place} has room for {lowest} at most, so no other "
-            f"{rule.key} may go above {lowest + skew}: {at_most} {who} pods in all, {wanted} "
-            f"wanted.{_holders(setting, rule, least)}"
+            f"No rearrangement helps: {place} {'has' if one else 'have'} room for {lowest} at most"
+            f"{'' if one else ' each'}, so no other {rule.key} may go above {lowest + skew}: "
+            f"{count_of(at_most, f'{who} pod')} in all, {wanted} wanted."
+            f"{_holders(setting, rule, least)}"
         )
     return Counting(kind="domains", text=text, numbers=dict(numbers))
 
@@ -161,9 +162,8 @@ def _who_stays(setting: Setting) -> str:
     number = count_of(len(pods), "matching pod")
     if reason is not None and reason.kind not in _STAYING:
         return f"the {number} {'stays' if len(pods) == 1 else 'stay'}: {reason.text}"
-    return _STAYING[_kind(reason)].format(
-        number, _has(len(pods)), "it" if len(pods) == 1 else "them"
-    )
+    words = ("has", "it", "it is", "is", "s") if len(pods) == 1 else _SEVERAL
+    return _STAYING[_kind(reason)].format(number, *words)
 
 
 def _kind(reason: Stay | None) -> Immovable | None:
@@ -175,22 +175,19 @@ def _reasons(setting: Setting, pods: Sequence[int]) -> set[Stay | None]:
     return {movability.why(pod) for pod in pods}
 
 
-def _has(number: int) -> str:
-    return "has" if number == 1 else "have"
-
-
+_SEVERAL = ("have", "them", "they are", "are", "")
 _STAYING: dict[Immovable | None, str] = {
     "noController": (
         "the {0} {1} no controller that would bring {2} back, so planner does not move {2}"
     ),
-    "volume": "the {0} {1} volume claims that hold {2} where they are",
+    "volume": "the {0} {1} volume claims that hold {2} where {3}",
     "localStorage": "the {0} {1} local storage that would be lost",
-    "daemonSet": "the {0} belong to a DaemonSet",
-    "mirror": "the {0} are static pods of their nodes",
+    "daemonSet": "the {0} belong{5} to a DaemonSet",
+    "mirror": "the {0} {4} static on the node",
     "systemCritical": "the {0} {1} a system-critical priority",
     "annotation": "the {0} {1} an annotation that asks to leave {2} alone",
-    "terminating": "the {0} are terminating already",
-    None: "the {0} stay",
+    "terminating": "the {0} {4} terminating already",
+    None: "the {0} stay{5}",
 }
 
 
@@ -213,7 +210,8 @@ def _holders(setting: Setting, rule: SpreadRule, domains: Sequence[str]) -> str:
     names = conjoined([cluster.pods[i].name for i in pods.tolist()])
     kinds = {_kind(reason) for reason in _reasons(setting, pods.tolist())}
     one = len(pods) == 1
-    why = _WHY.get(next(iter(kinds)), "").format("its" if one else "their") * (len(kinds) == 1)
+    words = ("its", "it", "s") if one else ("their", "them", "")
+    why = _WHY.get(next(iter(kinds)), "").format(*words) * (len(kinds) == 1)
     return (
         f" {names} {'holds' if one else 'hold'} {amount(name, held)} of its "
         f"{amount_of(name, offered)}{why}."
@@ -221,13 +219,13 @@ def _holders(setting: Setting, rule: SpreadRule, domains: Sequence[str]) -> str:
 
 
 _WHY: dict[Immovable | None, str] = {
-    "noController": ", and no controller would bring them back",
+    "noController": ", and no controller would bring {1} back",
     "volume": ", pinned by {0} volumes",
     "localStorage": ", pinned by {0} local storage",
     "daemonSet": ", one per node",
     "mirror": ", static on {0} nodes",
     "systemCritical": ", with a system-critical priority",
-    "annotation": ", and {0} annotations ask to leave them alone",
-    "terminating": ", and terminate",
+    "annotation": ", and {0} annotations ask to leave {1} alone",
+    "terminating": ", and terminate{2}",
     None: "",
 }

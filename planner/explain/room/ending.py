@@ -77,15 +77,15 @@ def named(subject: Subject, pods: Sequence[int]) -> str:
     return conjoined([f"pod/{subject.cluster.pods[pod].name}" for pod in pods])
 
 
-def waiting_sentence(subject: Subject, pods: Sequence[int]) -> str:
-    """What has to end, and whether somebody is there to end it."""
+def waiting_sentence(subject: Subject, pods: Sequence[int], evictions_then: int = 0) -> str:
+    """What has to end, whether that is enough, and whether somebody is there to end it."""
     cluster = subject.cluster
-    verb = "is" if len(pods) == 1 else "are"
-    room = "its room is" if len(pods) == 1 else "their room is"
-    text = (
-        f"{named(subject, pods)} {verb} terminating: no eviction is needed, {room} free as soon as "
-        "the containers have ended."
-    )
+    verb, whose, they = ("is", "its", "it has") if len(pods) == 1 else ("are", "their", "they have")
+    text = f"{named(subject, pods)} {verb} terminating: "
+    if evictions_then:
+        few = count_of(evictions_then, "eviction makes", "evictions make")
+        return f"{text}{whose} room alone is not enough, but once {they} ended {few} it so."
+    text += f"no eviction is needed, {whose} room is free as soon as the containers have ended."
     at = sorted({int(subject.state.node_of[pod]) for pod in pods})
     silent = [cluster.nodes[node].name for node in at if not answers(cluster.nodes[node])]
     if not silent:

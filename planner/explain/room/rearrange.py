@@ -30,6 +30,7 @@ from planner.words import NAMED, conjoined, count_of
 from planner_models.diagnosis import Counting, Verdict
 
 if TYPE_CHECKING:
+    from planner.explain.room.by_solver import Answer
     from planner.solver.problem.problem import Problem
 
 SMALL_CELLS, SMALL_PODS = 400, 48
@@ -67,7 +68,9 @@ class Room:
     limit: str = ""
     """Why it is not known whether evictions help."""
     ending: tuple[int, ...] = ()
-    """Terminating pods that have to end first; then nobody has to be evicted."""
+    """Terminating pods that have to end first."""
+    evictions_then: int = 0
+    """What it takes when they have ended."""
 
     @property
     def evictions(self) -> int:
@@ -84,22 +87,40 @@ class Room:
 
 def make_room(subject: Subject, rules: Sequence[Rule], limits: Limits) -> Room:
     """For one pod; other waiting pods stay out of it."""
-    return _or_wait(subject, (subject.pod,), lambda: _evicting(subject, rules, limits))
+    return _or_wait(
+        subject,
+        (subject.pod,),
+        lambda: _evicting(subject, rules, limits),
+        lambda later: make_room(later, rules_of(later), limits),
+    )
 
 
-def _or_wait(subject: Subject, pods: Sequence[int], evicting: Callable[[], Room]) -> Room:
+def _or_wait(
+    subject: Subject,
+    pods: Sequence[int],
+    evicting: Callable[[], Room],
+    again: Callable[[Subject], Room],
+) -> Room:
     """Nobody is evicted for pods that only have to wait until others have ended.
 
-    Pods on nodes that don't answer may stay for long: evictions that help come before these.
+    Pods on nodes that don't answer may stay for long: evictions that help come before these. Where
+    neither is enough, `again` asks once more about the cluster without the pods that end soon.
     """
-    soon = ending_first(subject, pods, leaving_soon(subject))
+    leave_soon = leaving_soon(subject)
+    soon = ending_first(subject, pods, leave_soon)
     if soon:
         return Room(ending=soon)
     found = evicting()
     if found.steps is not None:
         return found
     ending = ending_first(subject, pods, leaving(subject))
-    return Room(ending=ending) if ending else found
+    if ending or not leave_soon:
+        return Room(ending=ending) if ending else found
+    cluster = subject.state.snapshot().without(leave_soon)
+    later = again(subject_of(cluster, subject.profile, subject.pod))
+    if later.steps is None:
+        return later
+    return Room(ending=tuple(leave_soon), evictions_then=later.evictions)
 
 
 def _evicting(subject: Subject, rules: Sequence[Rule], limits: Limits) -> Room:
@@ -164,6 +185,7 @@ def room_for(subject: Subject, pods: Sequence[int], limits: Limits) -> Room:
         subject,
         pods,
         lambda: _searched(subject, pods, limits) or _by_solver(subject, pods, limits, Room()),
+        lambda later: room_for(later, pods, limits),
     )
 
 
@@ -186,11 +208,15 @@ def _searched(subject: Subject, pods: Sequence[int], limits: Limits) -> Room | N
 def _by_solver(subject: Subject, pods: Sequence[int], limits: Limits, known: Room) -> Room:
     """Better than what is known, a proof, or the limit that was hit."""
     cells, _ = _cells(subject, pods, limits)
-    if cells > limits.cells:
-        return _in_turn(subject, pods, limits) if len(pods) > 1 else _beyond(known, cells, limits)
-    from planner.explain.room.by_solver import fewest_evictions
+    if cells > limits.cells and known.steps is not None:
+        return known
+    from planner.explain.room.by_solver import by_windows, fewest_evictions
 
     problem = _problem(subject.cluster, pods, limits)
+    if cells > limits.cells:
+        return _by_windows(subject, by_windows(problem, subject.profile), cells) or (
+            _in_turn(subject, pods, limits) if len(pods) > 1 else _beyond(known, cells, limits)
+        )
     most = known.evictions - 1 if known.steps is not None else None
     answer = fewest_evictions(problem, subject.profile, known.at_least, most)
     if answer.steps is not None and _holds(subject.cluster, subject.profile, answer.steps):
@@ -199,15 +225,25 @@ def _by_solver(subject: Subject, pods: Sequence[int], limits: Limits, known: Roo
     if known.steps is not None:
         return replace(known, fewest=answer.none, at_least=answer.at_least)
     if answer.none:
-        text = "No rearrangement helps: no final state that a sequence could reach has room."
-        return Room(counting=Counting(kind="search", text=text, numbers={"cells": cells}))
+        return _no_room(cells)
     return replace(known, limit=answer.limit)
+
+
+def _no_room(cells: int) -> Room:
+    text = "No rearrangement helps: no final state that a sequence could reach has room."
+    return Room(counting=Counting(kind="search", text=text, numbers={"cells": cells}))
+
+
+def _by_windows(subject: Subject, answer: Answer, cells: int) -> Room | None:
+    """What was found, or is proven, where only room decides in a large cluster."""
+    if answer.steps is not None and _holds(subject.cluster, subject.profile, answer.steps):
+        fewest = answer.evictions <= answer.at_least
+        return Room(steps=answer.steps, fewest=fewest, at_least=answer.at_least)
+    return _no_room(cells) if answer.none else None
 
 
 def _beyond(known: Room, cells: int, limits: Limits) -> Room:
     """What was found by trying, in a cluster that is too large for the solver."""
-    if known.steps is not None:
-        return known
     text = (
         f"{limits.tries} single evictions and sets of pods that would have to leave one node "
         f"together were tried; the {cells} pairs of workload and node are more than the "

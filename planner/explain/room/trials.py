@@ -11,6 +11,7 @@ from itertools import combinations, islice
 
 import numpy as np
 
+from planner.cluster import PENDING
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.explain.room.eviction_bounds import NEVER
@@ -70,7 +71,7 @@ def _relevant(setting: Setting) -> BoolArray:
         return setting.movable
     groups = {group for rule in setting.rules for group in rule.counted_groups}
     counted = np.isin(group_of, sorted(groups))
-    there = np.append(~setting.never, False)[state.node_of]
+    there = np.append(~setting.never, False)[np.maximum(state.node_of, PENDING)]
     found: BoolArray = setting.movable & (counted | there)
     return found
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from planner.cluster import Cluster
+from planner.cluster import PENDING, Cluster
 from planner.cluster.groups import PodGroup
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.owners import WorkloadRef
@@ -108,7 +108,8 @@ class Subject:
 
     def running_in(self, topology: Topology, node: int, groups: Sequence[int]) -> BoolArray:
         """Those of them in the node's domain."""
-        there = np.append(topology.domain_of, -2)[self.state.node_of] == topology.domain_of[node]
+        nodes = np.maximum(self.state.node_of, PENDING)
+        there = np.append(topology.domain_of, -2)[nodes] == topology.domain_of[node]
         found: BoolArray = self.running_of(groups) & there
         return found
 

@@ -35,7 +35,7 @@ def unknown_storage(subject: Subject, rules: Sequence[Rule], message: str) -> Di
     if not missing or hopeless.all():
         return None
     besides = [rule.sentence(everywhere, first=True) for rule in others] if refused.all() else []
-    names = _names(missing)
+    names = listed(missing)
     verb, it = ("is", "it") if sum(map(len, missing.values())) == 1 else ("are", "them")
     commands = conjoined([f"kubectl get {short} -A -o json" for short in missing])
     return Diagnosis(
@@ -62,7 +62,7 @@ def without_volumes(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     return tuple(rule for rule in rules if rule.kind != "volumes")
 
 
-def _names(missing: Mapping[str, set[str]]) -> str:
+def listed(missing: Mapping[str, set[str]]) -> str:
     """`StorageClass fast`, `PersistentVolumeClaim default/data`."""
     return conjoined(
         [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -20,7 +20,8 @@ from planner.report.tables import (
     plan_proof,
     whatif_table,
 )
-from planner.report.text.blocks import plain_text
+from planner.report.text.blocks import Paragraph, plain_text
+from planner.report.text.left_alone import left_alone_blocks
 from planner.report.text.wording import short_name
 from planner.sources.locations import ObjectName
 from planner.words import count_of, short_key
@@ -33,7 +34,7 @@ from planner_models.drain import BlockedPod, DrainPlan
 from planner_models.evictions import EvictionPlan
 from planner_models.fleet_decision import FleetDecision, FleetDecisionList, FleetVerdict
 from planner_models.inspection import Inspection, SpreadViolation
-from planner_models.plan import Plan, PlanViolation
+from planner_models.plan import Plan, PlanViolation, ProtectedPod
 from planner_models.simulation import SimulatedPod, Simulation
 from planner_models.whatif import WhatIf
 
@@ -147,7 +148,7 @@ def _planned(document: Plan) -> Iterator[Check]:
         found.setdefault((namespace, pod.workload), []).append(finding)
     for violation in document.broken or document.violations:
         key = (_namespace(violation), violation.workload)
-        found.setdefault(key, []).append(_broken(violation))
+        found.setdefault(key, []).append(_broken(violation, document.protected))
     for (namespace, workload), findings in found.items():
         yield Check(namespace, workload, tuple(findings))
     yield Check("plan", "is proven", tuple(_unproven(document)))
@@ -165,7 +166,7 @@ def _namespace(violation: PlanViolation) -> str:
     return violation.pods[0].partition("/")[0] if violation.pods else "default"
 
 
-def _broken(violation: PlanViolation) -> Finding:
+def _broken(violation: PlanViolation, protected: Sequence[ProtectedPod]) -> Finding:
     domain = f" in {violation.domain}" if violation.domain else ""
     title = f"{violation.constraint} is broken{domain}"
     counts = f"{count_of(violation.count, 'pod')}, allowed {violation.allowed}"
@@ -174,7 +175,12 @@ def _broken(violation: PlanViolation) -> Finding:
     remedy = f" {violation.remedy} would make it legal." if violation.remedy else ""
     pod = violation.pods[0].partition("/")[2] if violation.pods else ""
     spot = pod_spot(_namespace(violation), violation.workload, pod, violation.field)
-    return Finding("rule-broken", "error", title, f"{title}: {counts}.{remedy}", (spot,))
+    mine = frozenset(violation.pods)
+    stay = left_alone_blocks(
+        [each for each in protected if each.pod in mine], (), waiting=0, wide=False
+    )
+    told = (f"{title}: {counts}.{remedy}", *(b.text for b in stay if isinstance(b, Paragraph)))
+    return Finding("rule-broken", "error", title, " ".join(told), (spot,))
 
 
 # evict
@@ -186,7 +192,8 @@ def _evicted(document: EvictionPlan) -> Iterator[Check]:
     for violation in (*document.before.violations, *document.after.violations):
         left.setdefault((_namespace(violation), violation.constraint), [])
     for violation in document.after.violations:
-        left[_namespace(violation), violation.constraint].append(_broken(violation))
+        finding = _broken(violation, document.protected)
+        left[_namespace(violation), violation.constraint].append(finding)
     for (namespace, constraint), findings in left.items():
         yield Check(namespace, constraint, tuple(findings))
     yield Check("evictions", "converge", tuple(_diverging(document)))

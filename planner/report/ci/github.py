@@ -63,8 +63,9 @@ def _command(finding: Finding, locations: Locations) -> str:
             **properties,
         }
     named = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    where = "" if place or not finding.spots else f"{finding.spots[0]}\n"
     told = finding.text.removeprefix(finding.title).lstrip(".\n ").rstrip("\n") or finding.title
+    behind = "\n" if "\n" in told else ": "
+    where = "" if place or not finding.spots else f"{finding.spots[0]}{behind}"
     level = "notice" if finding.level == "note" else finding.level
     return f"::{level} {named}::{_data(where + told)}"
 

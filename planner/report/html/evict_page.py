@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from planner.cluster import Cluster
 from planner.report.html.cluster_map import cluster_map
+from planner.report.html.left_alone import not_evictable
 from planner.report.html.map_view import Tone
 from planner.report.html.names import Index
 from planner.report.html.section_order import in_order
@@ -107,12 +108,7 @@ def _sections(story: Story, document: EvictionPlan, index: Index) -> Iterator[Se
         yield _rounds(document.like_descheduler, index)
     elif document.evictions:
         yield _evictions(document, index)
-    if document.protected:
-        rows = (
-            index.row((index.pod(pod.pod), pod.node, pod.reason), pod.pod, [pod.node])
-            for pod in document.protected
-        )
-        yield TableSection("Not evictable", "", ("Pod", "Node", "Why"), tuple(rows))
+    yield from not_evictable(document.protected, document.left_alone, index)
     yield from _comparison(document)
     text = plain_text(evict_table.blocks(document, wide=True))
     yield TextSection("The same as text", (text,), code=True, folded=True)

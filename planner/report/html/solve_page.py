@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from planner.cluster import Cluster
 from planner.report.html.cluster_map import cluster_map
+from planner.report.html.left_alone import not_evictable
 from planner.report.html.map_view import Tone
 from planner.report.html.names import Index
 from planner.report.html.section_order import in_order
@@ -137,6 +138,7 @@ def _sections(story: Story, plan: Plan, index: Index, given: Given) -> Iterator[
             tuple(map(_violation, plan.violations)),
             frozenset({2, 3}),
         )
+    yield from not_evictable(plan.protected, plan.left_alone, index)
     said = [
         block.text.strip()
         for block in pasteable((*checks(plan), *hints(plan)), given)

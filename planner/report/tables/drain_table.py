@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from planner.report.tables import drain_most, drain_rounds
 from planner.report.tables.drain_blocked import blocked_blocks, where
 from planner.report.tables.drain_kubectl import kubectl_text
 from planner.report.tables.explain_repairs import repair_lines
@@ -20,6 +21,10 @@ STYLES: dict[DrainStatus, Style] = {"possible": "bold", "impossible": "red", "un
 
 def blocks(document: DrainPlan, *, wide: bool) -> Sequence[Block]:
     """Headline, waves or what blocks, what helps, what kubectl does, what is certain."""
+    if document.status == "possible" and document.options.rolling:
+        return _in_parts(*_rolling(document, wide=wide))
+    if document.most is not None:
+        return _in_parts(*_most(document, wide=wide))
     parts = [
         [Paragraph(headline(document), STYLES[document.status], indent=2), *where(document)],
         list(eviction_blocks(document, wide=wide)) if document.status == "possible" else [],
@@ -37,6 +42,44 @@ def blocks(document: DrainPlan, *, wide: bool) -> Sequence[Block]:
     return found
 
 
+def _in_parts(*parts: Iterable[Block]) -> Sequence[Block]:
+    """Parts with a line between them."""
+    found: list[Block] = []
+    for part in map(list, parts):
+        if part:
+            found.extend(part if not found else (GAP, *part))
+    return found
+
+
+def _rolling(document: DrainPlan, *, wide: bool) -> Iterator[Iterable[Block]]:
+    """The table of choices, or the rounds of the shape that was asked for."""
+    yield [Paragraph(headline(document), "bold")]
+    if document.choices:
+        yield [*drain_rounds.choice_blocks(document), *drain_rounds.bound_blocks(document)]
+        yield [*drain_rounds.next_block(document), _checked(document)]
+    else:
+        if document.round is not None or len(document.rounds) == 1 or wide:
+            yield eviction_blocks(document, wide=wide)
+        if document.round is None:
+            yield [*drain_rounds.round_blocks(document), *drain_rounds.bound_blocks(document)]
+        yield [_checked(document)]
+    yield notice_blocks(document.notices, wide=wide)
+
+
+def _most(document: DrainPlan, *, wide: bool) -> Iterator[Iterable[Block]]:
+    """Which nodes can go, why no more, and what a failure does then."""
+    yield [
+        Paragraph(headline(document), "bold"),
+        drain_most.proof_block(document),
+        drain_most.summary_block(document),
+    ]
+    yield drain_most.failure_blocks(document)
+    if wide:
+        yield eviction_blocks(document, wide=wide)
+    yield [_checked(document)] if document.evictions else []
+    yield notice_blocks(document.notices, wide=wide)
+
+
 def names(document: DrainPlan) -> Iterable[str]:
     """Every pod to evict, wave by wave."""
     return (f"pod/{eviction.pod.rpartition('/')[2]}" for eviction in document.evictions)
@@ -44,6 +87,10 @@ def names(document: DrainPlan) -> Iterable[str]:
 
 def headline(document: DrainPlan) -> str:
     """`Drain c1: 5 evictions in 1 wave, every pod finds a place. Fewest possible.`"""
+    if document.most is not None:
+        return drain_most.headline(document)
+    if document.status == "possible" and document.options.rolling:
+        return drain_rounds.headline(document)
     nodes = named_or_counted(document.nodes, "node")
     if document.status == "impossible":
         return f"impossible: {_impossible(document, nodes)}"
@@ -55,11 +102,12 @@ def headline(document: DrainPlan) -> str:
     if document.part is not None:
         return f"Drain {nodes}, wave {document.part} alone: {evictions}."
     waves = count_of(sum(len(each.waves) for each in document.rounds), "wave")
-    found = "every pod finds a place" if document.converges else "if ties fall well"
     lost = sum(each.lost for each in document.evictions)
+    every = "every other pod" if lost else "every pod"
+    found = f"{every} finds a place" if document.converges else "if ties fall well"
     if lost:
-        gone = count_of(lost, "pod does", "pods do")
-        found += f", but {gone} not come back"
+        gone = f"{count_of(lost, 'pod does', 'pods do')} not come back"
+        found = gone if lost == len(document.evictions) else f"{gone}, {found}"
     fewest = " Fewest possible." if len(document.evictions) == document.bounds.evictions else ""
     return f"Drain {nodes}: {evictions} in {waves}, {found}.{fewest}"
 
@@ -95,13 +143,14 @@ def eviction_blocks(document: DrainPlan, *, wide: bool) -> Iterator[Block]:
     for number, each in enumerate(document.rounds, start=1):
         for wave in each.waves:
             label = f"{number}.{wave.number}" if rounds else str(wave.number)
-            rows += [(label, f"# cordon {node}", "") for node in wave.cordon]
+            cordons = _some(wave.cordon, wide=wide)
+            rows += [(label, f"# cordon {cordons}", "")] if cordons else []
             rows += [
                 (label, *_row(eviction, several=several, wide=wide))
                 for eviction in document.evictions
                 if (eviction.round, eviction.wave) == (number, wave.number)
             ]
-            rows += [(label, f"# uncordon {node}", "") for node in wave.cordon]
+            rows += [(label, f"# uncordon {cordons}", "")] if cordons else []
     shown = rows if wide else rows[:ROWS]
     yield Table(("WAVE", "POD", "EXPECTED ON"), tuple(shown))
     if len(shown) < len(rows):
@@ -112,11 +161,15 @@ def eviction_blocks(document: DrainPlan, *, wide: bool) -> Iterator[Block]:
 
 def _row(eviction: DrainEviction, *, several: bool, wide: bool) -> tuple[str, str]:
     pod = eviction.pod if several else eviction.pod.partition("/")[2]
-    nodes = eviction.expected_nodes
-    text = " ".join(nodes if wide else nodes[:EXPECTED])
-    if not wide and len(nodes) > EXPECTED:
-        text += f" +{len(nodes) - EXPECTED}"
+    text = _some(eviction.expected_nodes, wide=wide)
     return pod, "does not come back" if eviction.lost else text or "waits"
+
+
+def _some(nodes: Sequence[str], *, wide: bool) -> str:
+    """The first few names, and how many more there are."""
+    if wide or len(nodes) <= EXPECTED:
+        return " ".join(nodes)
+    return f"{' '.join(nodes[:EXPECTED])} +{len(nodes) - EXPECTED}"
 
 
 # What is certain
@@ -161,6 +214,8 @@ def _stays(document: DrainPlan) -> Iterator[Block]:
 
 def _checked(document: DrainPlan) -> Paragraph:
     seen, seeds = document.convergence, document.checked_seeds
+    if document.converges and not seeds:
+        return Paragraph("Checked: carried out once, with ties broken by name.", "dim")
     if document.converges or seen is None:
         return Paragraph(
             f"Checked: {seeds} of {seeds} tie seeds, evicted pods gone or still terminating.", "dim"

@@ -83,8 +83,10 @@ def _nothing(document: EvictionPlan) -> str:
     if not waiting:
         return "there is nothing to repair"
     goals = name_some([*document.options.goals, *document.options.nodes])
-    proven = "no eviction lets them run" if document.fewest else "no evictions were found for them"
-    pods = count_of(waiting, "pod is", "pods are")
+    who = "it" if waiting == 1 else "them"
+    none = "no allowed eviction" if document.left_alone else "no eviction"
+    proven = f"{none} lets {who} run" if document.fewest else f"{none} was found for {who}"
+    pods = count_of(waiting, "pod stays", "pods stay")
     return f"no rule is broken that --for {goals} repairs. {pods} pending, and {proven}"
 
 
@@ -212,7 +214,8 @@ def remaining_blocks(document: EvictionPlan, *, wide: bool) -> Iterator[Block]:
         yield Paragraph(f"Still broken: {text}.", "red")
     told = {pod for each in document.not_emptied for pod in each.pods}
     others = [each for each in document.protected if each.pod not in told]
-    yield from left_alone_blocks(others, document.left_alone, wide=wide)
+    waiting = document.after.pending
+    yield from left_alone_blocks(others, document.left_alone, waiting=waiting, wide=wide)
     yield from _not_chosen(document, wide=wide)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from planner.report.tables.plan_counts import plan_counts
 from planner.report.text.blocks import Block, Paragraph
-from planner.words import NAMED, conjoined, short_key
+from planner.words import NAMED, conjoined, count_of, short_key
 from planner_models.plan import Plan
 
 TOO_TIGHT = (
@@ -75,9 +75,10 @@ def _greedy(document: Plan) -> str:
         text = f"places {alone.placed} of {alone.pending}"
         if placed > alone.placed:
             text += f"; {_reached(document, placed)}"
-        text += f", {alone.displaced} others give way" if alone.displaced else ""
+        if alone.displaced:
+            text += f", {count_of(alone.displaced, 'other gives', 'others give')} way"
         over = f"; over the limit {before} -> {alone.excess}" if before or alone.excess else ""
-        return f"{text}{over}."
+        return f"{text}{over}.{_replayed(document)}"
     if plan_counts(document).evicted:
         return f"moves nothing, ever; {before} stay over the limit.{_replayed(document)}"
     return ""
@@ -88,7 +89,8 @@ def _reached(document: Plan, placed: int) -> str:
     some = f"{placed} of {document.greedy.pending}"
     if document.options.relax:
         return f"{some} with broken rules"
-    return f"{some} are possible" if document.status == "optimal" else f"this plan {some}"
+    verb = "is" if placed == 1 else "are"
+    return f"{some} {verb} possible" if document.status == "optimal" else f"this plan {some}"
 
 
 def _replayed(document: Plan) -> str:

@@ -68,7 +68,7 @@ def _open_wishes(document: Plan) -> str:
 def _optimal_moves(document: Plan, moves: Objective, pods: PlanCounts) -> str:
     if not pods.evicted:
         if document.unplaced or document.violations:
-            return "no sequence of moves gets further."
+            return f"no sequence of moves gets further{_alone(document)}."
         return (
             "every pending pod is placed without a move."
             if document.placements
@@ -76,7 +76,15 @@ def _optimal_moves(document: Plan, moves: Objective, pods: PlanCounts) -> str:
         )
     what = "eviction" if pods.returned else "move"
     few = f"{count_of(pods.evicted, what)}, and fewer can't do (lower bound {moves.bound})."
-    return f"no sequence of moves gets further; {few}" if document.unplaced else few
+    if not document.unplaced:
+        return few
+    return f"no sequence of moves gets further{_alone(document)}; {few}"
+
+
+def _alone(document: Plan) -> str:
+    """That the claim is about the pods that may move."""
+    pods = sum(each.pods for each in document.left_alone)
+    return f" while {count_of(pods, 'pod is', 'pods are')} left alone" if pods else ""
 
 
 def _these(number: int) -> str:
@@ -91,13 +99,18 @@ def _feasible(document: Plan) -> str:
     value, bound = open_level.value, open_level.bound
     gap = f"(gap {_percent(abs(value - bound), max(value, bound, 1))}%)"
     if open_level.name == "moves":
-        return f"{count_of(value, 'move')}; at least {bound} are needed {gap}."
+        needed = "is needed" if bound == 1 else "are needed"
+        return f"{count_of(value, 'move')}; at least {bound} {needed} {gap}."
     kind, _, priority = open_level.name.partition(" ")
     if kind == "placed":
         levels = [each for each in document.objectives if each.name.startswith("placed")]
         whom = f" of priority {priority}" if len(levels) > 1 else ""
-        return f"{count_of(value, 'pod')}{whom} placed; at most {bound} are possible {gap}."
-    return f"{open_level.name} {value}; at least {bound} can't be avoided {gap}."
+        verb = "is" if bound == 1 else "are"
+        return f"{count_of(value, 'pod')}{whom} placed; at most {bound} {verb} possible {gap}."
+    name = (
+        f"{value} over the limit" if open_level.name == "excess" else f"{open_level.name} {value}"
+    )
+    return f"{name}; at least {bound} can't be avoided {gap}."
 
 
 def _stopped(document: Plan) -> str:

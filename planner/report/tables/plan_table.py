@@ -37,8 +37,15 @@ def blocks(document: Plan, *, wide: bool) -> Sequence[Block]:
 
 
 def names(document: Plan) -> Iterable[str]:
-    """Every pod that is placed or moved."""
-    return (f"pod/{placement.pod.rpartition('/')[2]}" for placement in document.placements)
+    """Every pod that is placed or evicted; of those that planner made, the workload."""
+    placed = (e.workload if e.synthesised else _pod(e.pod) for e in document.placements)
+    steps = (step for wave in document.waves for step in wave.steps)
+    evicted = (_pod(step.pod) for step in steps if step.action == "evict" and step.pod)
+    return dict.fromkeys((*placed, *evicted))
+
+
+def _pod(key: str) -> str:
+    return f"pod/{key.rpartition('/')[2]}"
 
 
 def headline(document: Plan) -> str:
@@ -172,7 +179,10 @@ def remaining_blocks(document: Plan, *, wide: bool) -> Iterator[Block]:
     """Rules that stay broken by running pods, and pods that nobody may move."""
     if not document.options.relax and document.violations:
         yield _still_broken(document, wide=wide)
-    yield from left_alone_blocks(document.protected, document.left_alone, wide=wide)
+    waiting = len(document.unplaced)
+    yield from left_alone_blocks(
+        document.protected, document.left_alone, waiting=waiting, wide=wide
+    )
 
 
 def _still_broken(document: Plan, *, wide: bool) -> Block:

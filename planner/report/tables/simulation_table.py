@@ -50,8 +50,12 @@ def blocks(document: Simulation, *, wide: bool) -> Sequence[Block]:
 
 
 def names(document: Simulation) -> Iterable[str]:
-    """Every pod that was tried."""
-    return (f"pod/{_short(pod.pod, _several(document))}" for pod in document.pods)
+    """Every pod that was tried; of those that planner made, the workload (`deploy/web`)."""
+    several = _several(document)
+    return dict.fromkeys(
+        _short(pod.workload, several) if pod.synthesised else f"pod/{_short(pod.pod, several)}"
+        for pod in document.pods
+    )
 
 
 def headline(document: Simulation) -> str:
@@ -193,7 +197,7 @@ def failure_blocks(pods: Sequence[SimulatedPod]) -> Iterator[Block]:
 def _displaced(pod: SimulatedPod) -> str:
     """Who would lose the place; preemption is carried out with --preempt only."""
     found = pod.preemption
-    if found is None or found.nominated_node is None:
+    if found is None or found.nominated_node is None or not found.victims:
         return ""
     victims = _some([victim.partition("/")[2] for victim in found.victims])
     return f"Preemption would drive {victims} off {found.nominated_node}; --preempt does so."

@@ -83,7 +83,7 @@ class Facts:
     @cached_property
     def carried_terms(self) -> CarriedTerms:
         """The rules of all groups about other pods."""
-        return CarriedTerms(self._cluster.groups)
+        return self._of_groups("carried terms", lambda: CarriedTerms(self._cluster.groups))
 
     @cached_property
     def priorities(self) -> IntArray:
@@ -93,8 +93,19 @@ class Facts:
     @cached_property
     def non_zero_requests(self) -> IntArray:
         """Cpu and memory of each group's pods, silent containers with their defaults."""
+        return self._of_groups("non-zero requests", self._non_zero_requests)
+
+    def _non_zero_requests(self) -> IntArray:
         asked = [group.spec.non_zero_requests for group in self._cluster.groups]
         return np.array(asked, np.int64).reshape(-1, 2)
+
+    def _of_groups(self, name: str, find: Callable[[], T]) -> T:
+        """What depends on groups alone is found once for all sets of nodes."""
+        memo = self._cluster.group_memo
+        if name not in memo:
+            memo[name] = find()
+        found: T = memo[name]
+        return found
 
 
 def facts_of(cluster: Cluster) -> Facts:

@@ -58,6 +58,10 @@ class Filter(Protocol):
     apply.
     """
 
+    local: ClassVar[bool] = False
+    """Whether a node's verdict is about the node and the pods there alone, and more pods never open
+    it: then only a pod that leaves the node can, and none where the refusal is unresolvable."""
+
     def verdicts(self) -> IntArray:
         """PASS or a number that `status` explains, for each node."""
 
@@ -157,6 +161,8 @@ class ScorePlugin(Protocol):
 
 class StaticFilter(Filter):
     """Verdicts that no other pod changes."""
+
+    local: ClassVar[bool] = True
 
     def __init__(self, verdicts: IntArray, statuses: Sequence[Status]) -> None:
         self._verdicts = verdicts

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -98,8 +99,15 @@ class DryRun:
         self._nominated = nominated or {}
         self._filters = tuple(filters)
         self._counting = [each for each in self._filters if not isinstance(each, StaticFilter)]
-        self._budgets = _Budgets(state)
-        self._lower = _LowerPriority(state, pod)
+        self._pod = pod
+
+    @cached_property
+    def _budgets(self) -> _Budgets:
+        return _Budgets(self._state)
+
+    @cached_property
+    def _lower(self) -> _LowerPriority:
+        return _LowerPriority(self._state, self._pod)
 
     def on(self, node: int) -> Victims | Status:
         """The pods of this node that would have to go, or why that would not help.
@@ -213,6 +221,19 @@ class _LowerPriority:
         return found
 
 
+_PROTECTING = "budgets that the scheduler spares"
+
+
+def _protecting(budgets: Iterable[PodDisruptionBudget]) -> dict[str, list[PodDisruptionBudget]]:
+    """By namespace, those that select anything."""
+    found: dict[str, list[PodDisruptionBudget]] = defaultdict(list)
+    for budget in budgets:
+        selector = budget.spec.selector
+        if selector is not None and not selector.is_empty:
+            found[budget.namespace].append(budget)
+    return dict(found)
+
+
 class _Budgets:
     """PodDisruptionBudgets as the scheduler reads them: by their status, not counting anew.
 
@@ -222,11 +243,10 @@ class _Budgets:
 
     def __init__(self, state: SchedulingState) -> None:
         self._state = state
-        self._by_namespace: dict[str, list[PodDisruptionBudget]] = defaultdict(list)
-        for budget in state.cluster.budgets:
-            selector = budget.spec.selector
-            if selector is not None and not selector.is_empty:
-                self._by_namespace[budget.namespace].append(budget)
+        memo = state.cluster.group_memo
+        if _PROTECTING not in memo:
+            memo[_PROTECTING] = _protecting(state.cluster.budgets)
+        self._by_namespace: Mapping[str, list[PodDisruptionBudget]] = memo[_PROTECTING]
 
     def split(self, pods: Iterable[int]) -> tuple[list[int], list[int]]:
         """Pods whose eviction, in this order, a budget forbids; and the others."""

@@ -50,6 +50,8 @@ def conflict(one: HostPort, other: HostPort) -> bool:
 
 
 class _PortFilter(Filter):
+    local: ClassVar[bool] = True
+
     def __init__(self, state: SchedulingState, rivals: IntArray) -> None:
         self._rivals = GroupSet(rivals.tolist())
         self._count = state.counts_by_node(rivals, terminating=True)

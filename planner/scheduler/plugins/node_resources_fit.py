@@ -80,6 +80,8 @@ def is_scalar(resource: str) -> bool:
 class _FitFilter(Filter):
     """Verdict: one bit for `pods`, one per resource that is short, one for unresolvable."""
 
+    local: ClassVar[bool] = True
+
     def __init__(
         self, state: SchedulingState, group: PodGroup, columns: Sequence[tuple[int, str]]
     ) -> None:

@@ -142,7 +142,18 @@ class VolumeState:
                 self.place(pod, node)
 
 
+_MEMO = "volumes of groups"
+
+
 def _groups_with_claims(cluster: Cluster) -> Mapping[int, GroupVolumes]:
+    """By group; found once for all snapshots with these groups and this storage."""
+    if _MEMO not in cluster.group_memo:
+        cluster.group_memo[_MEMO] = _with_claims(cluster)
+    found: Mapping[int, GroupVolumes] = cluster.group_memo[_MEMO]
+    return found
+
+
+def _with_claims(cluster: Cluster) -> Mapping[int, GroupVolumes]:
     found: dict[int, GroupVolumes] = {}
     for group in cluster.groups:
         claims = claims_of(cluster.storage, group) if group.volumes else ()

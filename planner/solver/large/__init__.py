@@ -6,5 +6,5 @@
   carry_out, column_generation.
 - Programs over nodes: window, integer_program, rounding, relaxation, kernel_search,
   neighbourhoods, certify.
-- All together: incumbent, shortage, close_gap, solve.
+- All together: incumbent, shortage, room_shortage, close_gap, solve.
 """

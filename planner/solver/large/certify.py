@@ -9,16 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.cluster.topology import IntArray
 from planner.solver.large.incumbent import Incumbent
-from planner.solver.large.integer_program import FREE, Matrix
 from planner.solver.large.kernel_search import Kernel
-from planner.solver.model.cp_sat import cp_model
 from planner.solver.model.engine import raise_bound
 from planner.solver.model.linear import Linear
-
-FAR = 1 << 40
-"""Beyond any sum of a row."""
+from planner.solver.model.program import cp_model_of
 
 
 def certify_moves(kernel: Kernel, best: Incumbent, seconds: float) -> None:
@@ -42,7 +37,8 @@ def _decide(kernel: Kernel, best: Incumbent, most: int, seconds: float) -> bool:
     paid = np.flatnonzero(cost[live])
     given = int((cost * matrix.lower)[~live].sum())
     goal = Linear(paid.tolist(), [1] * len(paid), given)
-    found = raise_bound(_model(matrix.without_fixed()), goal, best.state.problem.options, seconds)
+    cp = cp_model_of(matrix.without_fixed())
+    found = raise_bound(cp, goal, best.state.problem.options, seconds)
     best.clock.spent += found.time
     if found.interrupted:
         raise KeyboardInterrupt
@@ -53,21 +49,3 @@ def _decide(kernel: Kernel, best: Incumbent, most: int, seconds: float) -> bool:
     elif found.complete:
         best.prove_moves(most + 1)
     return found.complete
-
-
-def _model(matrix: Matrix) -> cp_model.CpModel:
-    cp = cp_model.CpModel()
-    for lower, upper in zip(matrix.lower.tolist(), matrix.upper.tolist(), strict=True):
-        cp.proto.variables.add().domain.extend((lower, upper))
-    first = np.searchsorted(matrix.row, np.arange(len(matrix.least) + 1)).tolist()
-    least, most = _ends(matrix.least, -FAR), _ends(matrix.most, FAR)
-    for i in range(len(least)):
-        row = cp.proto.constraints.add()
-        row.linear.vars.extend(matrix.column[first[i] : first[i + 1]].tolist())
-        row.linear.coeffs.extend(matrix.amount[first[i] : first[i + 1]].tolist())
-        row.linear.domain.extend((int(least[i]), int(most[i])))
-    return cp
-
-
-def _ends(ends: np.ndarray, far: int) -> IntArray:
-    return np.where(np.abs(ends) == FREE, far, ends).astype(np.int64)

@@ -10,12 +10,17 @@ from planner.solver.large.column_generation import improve
 from planner.solver.large.incumbent import Incumbent
 from planner.solver.large.kernel_search import Kernel
 from planner.solver.large.neighbourhoods import repair_around, repair_roomy
-from planner.solver.large.shortage import Solve, fill_by_priority
+from planner.solver.large.room_shortage import rearrange
+from planner.solver.large.shortage import Solve, fill_by_priority, only_room
 from planner.solver.large.state import State
 
 
 def close(fresh: State, best: Incumbent, solve: Solve, *, small: bool) -> None:
     """Better states and higher bounds; `small` where one program can hold all nodes."""
+    if any(best.best.unplaced) and only_room(fresh):
+        rearrange(fresh, best)
+        if any(best.best.unplaced):
+            return
     improve(fresh, best)
     kernel = _whole(fresh, best) if small and best.open else None
     if kernel is not None:

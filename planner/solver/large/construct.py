@@ -104,8 +104,11 @@ def _in_hand(state: State) -> list[PlainGroup]:
     return sorted(found, key=lambda task: order_of(state, task))
 
 
-def construct(fresh: State) -> State:
-    """The plain way, emptiest nodes first, then fullest; the careful one where both get stuck."""
+def construct(fresh: State, *, patient: bool = True) -> State:
+    """The plain way, emptiest nodes first, then fullest; the careful one where both get stuck.
+
+    Who is not patient does without evictions of smaller pods, which take their time.
+    """
     found: list[tuple[Score, State]] = []
     for fill in FILLS:
         state = fresh.copy()
@@ -113,9 +116,11 @@ def construct(fresh: State) -> State:
         found.append((score(state), state))
         if not found[-1][0].open:
             return state
-    settled = found[-1][1].copy()
-    settle(settled)
-    found = [(score(state), state) for state in (careful(fresh), settled)] + found
+    others = [careful(fresh)]
+    if patient:
+        others.append(found[-1][1].copy())
+        settle(others[-1])
+    found = [(score(state), state) for state in others] + found
     return min(found, key=lambda each: each[0].key)[1]
 
 

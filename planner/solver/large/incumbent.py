@@ -5,6 +5,8 @@ Whoever improves the state offers it here at once, so that Ctrl-C finds the best
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -21,16 +23,18 @@ class Clock:
 
     limit: float
     spent: float = 0.0
+    until: float = math.inf
+    """When the user stops waiting, by the monotonic clock: a slow machine does less."""
 
     @property
     def left(self) -> float:
         """Seconds until the limit."""
-        return max(0.0, self.limit - self.spent)
+        return max(0.0, min(self.limit - self.spent, self.until - time.monotonic()))
 
     @property
     def over(self) -> bool:
         """Whether the limit has come."""
-        return self.spent >= self.limit
+        return self.left <= 0.0
 
 
 @dataclass(eq=False)
@@ -57,6 +61,12 @@ class Incumbent:
         """Say how far it has come."""
         self.tell(self.best, self.least)
 
+    def announce(self, unplaced: tuple[int, ...]) -> None:
+        """Say how far a search has come that offers its state at its end."""
+        coming = replace(self.best, stranded=0, unplaced=unplaced)
+        if coming.key < self.best.key:
+            self.tell(coming, self.least)
+
     @property
     def open(self) -> bool:
         """Whether value and bound still differ."""
@@ -76,6 +86,11 @@ class Incumbent:
         if moves > self.certain.moves:
             self.certain = replace(self.certain, moves=moves)
         self.expect_moves(moves)
+
+    def prove_unplaced(self, unplaced: tuple[int, ...]) -> None:
+        """No state leaves fewer pods without a node, by priority: computed in integers."""
+        self.certain = replace(self.certain, unplaced=unplaced)
+        self.expect(replace(self.least, unplaced=unplaced))
 
     def expect_moves(self, moves: int) -> None:
         """The same, as far as floating-point arithmetic is to be trusted."""

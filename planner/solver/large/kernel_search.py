@@ -17,10 +17,11 @@ from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
 from planner.solver.large.incumbent import Incumbent
-from planner.solver.large.integer_program import FREE, Matrix, Stop, minimise, minimise_by_size
+from planner.solver.large.integer_program import Stop, minimise, minimise_by_size
 from planner.solver.large.relaxation import Relaxation
 from planner.solver.large.state import State
 from planner.solver.large.window import Window, taking_part
+from planner.solver.model.program import FREE, Matrix
 
 ANY = 1 << 30
 """A target that every state meets: the first one is enough."""
@@ -62,7 +63,7 @@ class Kernel:
         """Wider kernels until one has any state that places everything without excess."""
         for leave, enter in tuning.KERNEL_WIDTHS:
             if self.best.best.open and not self.best.clock.over:
-                self._solve(self._upper(leave, enter), Stop(seconds, ANY))
+                self._solve(self._upper(leave, enter), self._stop(seconds, ANY))
 
     def search_by_size(self, seconds: float) -> None:
         """As many moves as the bound says, then more; then the same over more columns."""
@@ -70,7 +71,7 @@ class Kernel:
             low = max(self.best.least.moves, self.relaxation.moves + self.others)
             while self._promising and low < self.best.best.moves:
                 aim = (low + self.best.best.moves - 1) // 2
-                stop = Stop(seconds, aim - self.others)
+                stop = self._stop(seconds, aim - self.others)
                 matrix = self._matrix(self._upper(leave, enter), stop.target)
                 none = self._by_size(matrix, stop)
                 if none and self.whole and leave == FREE:
@@ -81,9 +82,12 @@ class Kernel:
     def search_all(self, seconds: float) -> None:
         """Everything that a better state can have."""
         if self._promising:
-            complete = self._solve(self.relaxation.matrix.upper, Stop(seconds, self._least))
+            complete = self._solve(self.relaxation.matrix.upper, self._stop(seconds, self._least))
             if complete and self.whole:
                 self.best.expect_moves(self.best.best.moves)
+
+    def _stop(self, seconds: float, target: int) -> Stop:
+        return Stop(seconds, target, self.best.clock.until)
 
     def with_most(self, moves: int) -> Matrix:
         """The program of all states with so many moves at most."""

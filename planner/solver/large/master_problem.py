@@ -17,10 +17,11 @@ from ortools.math_opt.python import mathopt  # type: ignore[import-untyped]  # s
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
 from planner.solver.large.bundles import UNIT
-from planner.solver.large.integer_program import cost_of, linear_optimum, serial
+from planner.solver.large.integer_program import cost_of
 from planner.solver.large.plain_group import PlainGroup
 from planner.solver.large.prices import Market, Prices
 from planner.solver.large.state import State
+from planner.solver.model.math_opt import linear_optimum, serial
 
 
 @dataclass(frozen=True)

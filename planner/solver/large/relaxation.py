@@ -18,8 +18,9 @@ from ortools.math_opt.python import mathopt  # type: ignore[import-untyped]  # s
 
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
-from planner.solver.large.integer_program import FREE, FloatArray, Matrix, linear_optimum, proto_of
 from planner.solver.large.rounding import Row, rounded, rows_of
+from planner.solver.model.math_opt import linear_optimum, proto_of
+from planner.solver.model.program import FREE, FloatArray, Matrix
 
 UNIT = 1 << 30
 """Duals are whole numbers of 1 / UNIT."""

@@ -18,7 +18,7 @@ import numpy as np
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
-from planner.solver.large.integer_program import FloatArray, Matrix
+from planner.solver.model.program import FloatArray, Matrix
 
 TINY = 1e-6
 

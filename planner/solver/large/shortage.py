@@ -2,7 +2,7 @@
 
 What waits with the lowest priority is forgotten at first: the others are solved for as if it were
 not there. Whatever room is left then goes to the lightest pods first, and then workload by workload
-to what has to move.
+to what has to move. Where only room decides, there is a better way: see `room_shortage`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from planner.solver.large.construct import level_out
 from planner.solver.large.greedy import active, land_all
 from planner.solver.large.incumbent import Incumbent
 from planner.solver.large.state import State
+from planner.solver.packing.question import only_room_decides
 from planner.solver.problem.problem import Cell, Problem
 from planner.solver.problem.solution import Solution
 
@@ -31,6 +32,15 @@ def fill_by_priority(fresh: State, best: Incumbent, solve: Solve) -> None:
     )
     best.clock.spent += found.statistics.deterministic_time
     best.offer(_lightest_first(fresh, found.counts))
+
+
+def only_room(fresh: State) -> bool:
+    """Whether nothing but room is in anybody's way, in a problem that is not too large."""
+    problem = fresh.problem
+    cells = len(problem.groups) * len(problem.cluster.nodes)
+    everybody = all(group in fresh.tasks for group in problem.groups)
+    free = replace(problem, options=replace(problem.options, max_moves=None))
+    return everybody and cells <= tuning.REARRANGED_CELLS and only_room_decides(free)
 
 
 def _without_the_lowest(problem: Problem, limit: float) -> Problem:

@@ -12,6 +12,7 @@ plain (see `plain_groups`) are decided by the exact search after the others have
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +21,7 @@ from planner.interrupts import interruptible
 from planner.solver import tuning
 from planner.solver.large.construct import Score, construct, excess_of, score
 from planner.solver.large.incumbent import Clock, Incumbent
-from planner.solver.large.shortage import Solve
+from planner.solver.large.shortage import Solve, only_room
 from planner.solver.large.state import State, start
 from planner.solver.problem.moves import departed, move_bounds, total_bound
 from planner.solver.problem.notes import notes_on
@@ -36,13 +37,14 @@ def solve_at_scale(problem: Problem, *, decide_rest: Solve, report: Report = sil
     """
     begin = time.monotonic()
     fresh = start(problem)
-    state = construct(fresh)
+    state = construct(fresh, patient=not only_room(fresh))
     found = score(state)
     none = tuple(0 for _ in found.unplaced)
     least = Score(0, none, 0, sum(task.bound for task in fresh.tasks.values()))
     pods = sum(map(len, problem.movable.values()))
-    clock = Clock(problem.options.time_limit * tuning.COUNTED_SHARE, tuning.POD_SECONDS * pods)
-    best = Incumbent(state, found, least, clock, _Teller(report, begin))
+    limit = problem.options.time_limit
+    clock = Clock(limit * tuning.COUNTED_SHARE, tuning.POD_SECONDS * pods, begin + limit)
+    best = Incumbent(state, found, least, clock, _Teller(report, begin, _wanted(state)))
     again = partial(solve_at_scale, decide_rest=decide_rest)
     interrupted = best.open and not _closed(problem, fresh, best, again)
     rest = _rest(problem, best, decide_rest, interrupted)
@@ -70,14 +72,27 @@ class _Teller:
 
     report: Report
     begin: float
+    wanted: dict[int, int]
+    """Pods to place, by priority from the top."""
 
     def __call__(self, best: Score, least: Score) -> None:
-        level, value, bound = "moves", best.moves, least.moves
+        self.report(Progress(*self._first_open(best, least), time.monotonic() - self.begin))
+
+    def _first_open(self, best: Score, least: Score) -> tuple[str, int, int]:
+        rows = zip(self.wanted.items(), best.unplaced, least.unplaced, strict=True)
+        for (priority, pods), missing, fewest in rows:
+            if missing > fewest:
+                return f"placed {priority}", pods - missing, pods - fewest
         if best.excess > least.excess:
-            level, value, bound = "excess", best.excess, least.excess
-        if sum(best.unplaced) > sum(least.unplaced):
-            level, value, bound = "unplaced", sum(best.unplaced), sum(least.unplaced)
-        self.report(Progress(level, value, bound, time.monotonic() - self.begin))
+            return "excess", best.excess, least.excess
+        return "moves", best.moves, least.moves
+
+
+def _wanted(state: State) -> dict[int, int]:
+    found: Counter[int] = Counter()
+    for task in state.tasks.values():
+        found[task.priority] += task.waiting
+    return {priority: found[priority] for priority in sorted(+found, reverse=True)}
 
 
 def _others(problem: Problem, state: State) -> frozenset[int]:
@@ -152,11 +167,15 @@ def _levels(
 ) -> tuple[Level, ...]:
     groups = problem.cluster.groups
     levels: list[Level] = []
+    hopeless = dict.fromkeys(problem.priorities, 0)
+    if not others:
+        hopeless = dict(zip(problem.priorities, best.certain.unplaced, strict=True))
     for priority in problem.priorities:
         chosen = [g for g in problem.waiting if groups[g].priority == priority]
         wanted = sum(len(problem.waiting[g]) for g in chosen)
         missing = sum(unplaced.get(g, 0) for g in chosen)
-        levels.append(Level(f"placed {priority}", "placed", wanted - missing, wanted))
+        most = wanted - hopeless[priority]
+        levels.append(Level(f"placed {priority}", "placed", wanted - missing, most))
     if not problem.options.rebalance:
         return tuple(levels)
     remaining = rest.level("excess")

@@ -20,9 +20,9 @@ import numpy as np
 
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
-from planner.solver.large.integer_program import FREE, FloatArray, Program
 from planner.solver.large.plain_group import PlainGroup
 from planner.solver.large.state import State
+from planner.solver.model.program import FREE, FloatArray, Program
 
 _NONE: IntArray = np.empty(0, np.int64)
 

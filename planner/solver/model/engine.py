@@ -77,6 +77,16 @@ def raise_bound(cp: cp_model.CpModel, cost: Linear, options: SolveOptions, limit
     return replace(found, time=found.time / tuning.LOWER_BOUND_RATE)
 
 
+def improve(
+    cp: cp_model.CpModel, cost: Linear, hint: Sequence[tuple[int, int]], *, work: float, seed: int
+) -> Outcome:
+    """A lower cost than that of the hint, with some deterministic work; its time is that work."""
+    goal = Goal(cost, maximise=False)
+    solver = _solver(SolveOptions(seed=seed), work)
+    _pose(cp, goal, hint)
+    return _search(solver, cp, goal, lambda _value, _bound: None)
+
+
 def _search(solver: cp_model.CpSolver, cp: cp_model.CpModel, goal: Goal, watch: Watch) -> Outcome:
     interrupted = _run(solver, cp, _Watcher(solver, goal, watch))
     response = solver.response_proto

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from planner.cluster.node_rules import BoolArray
+from planner.cluster.spread import Scope
 from planner.cluster.topology import NO_DOMAIN, IntArray
 from planner.solver.model.cp_sat import cp_model
 from planner.solver.model.linear import Linear
@@ -56,6 +57,9 @@ class Model:
         self.cells: dict[int, Cells] = {}
         self.cell_vars: dict[Cell, int] = {}
         self.placed: dict[int, Linear] = {}
+        self.emptied: dict[int, int] = {}
+        """Nodes that a model may decide to empty, with the literal that says so."""
+        self._stays: dict[tuple[int, int], int] = {}
         for group in problem.groups:
             self._add_group(group)
 
@@ -236,6 +240,20 @@ class Model:
         return counts[:size]
 
     # Patterns that several rules share
+
+    def domain_stays(self, scope: Scope, domain: int) -> int | None:
+        """A literal that is true only if a node of the domain is not emptied; None if one stays."""
+        nodes = np.flatnonzero((scope.topology.domain_of == domain) & scope.eligible).tolist()
+        if any(node not in self.emptied for node in nodes):
+            return None
+        key = (id(scope), domain)
+        if key not in self._stays:
+            self._stays[key] = self.literal()
+            emptied = [self.emptied[node] for node in nodes]
+            self.any_of([-self._stays[key] - 1, *(-each - 1 for each in emptied)])
+            for each in emptied:
+                self.any_of([self._stays[key], each])
+        return self._stays[key]
 
     def lands(self, arrivals: Linear) -> int:
         """A literal that is true if anything arrives."""

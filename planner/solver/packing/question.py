@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
+from planner.solver import tuning
 from planner.solver.problem.problem import Cell, Problem
 
 _EXACT = 2**62
@@ -92,17 +93,69 @@ def stock_of(problem: Problem) -> Stock | None:
 
 
 def pool_of(problem: Problem) -> Stock | None:
-    """All nodes as one, on which everything may land: what does not fit there fits nowhere."""
-    groups = problem.groups
-    now = np.zeros((len(groups), 1), np.int64)
-    position = {group: i for i, group in enumerate(groups)}
-    for (group, _), pods in problem.movable.items():
-        now[position[group], 0] += len(pods)
+    """Nodes that can hold the same pods as one, with all their room (see `pooled`)."""
     room = problem.allocatable - problem.fixed_used
     if not _holds(problem, room):
         return None
-    together = room.sum(axis=0, keepdims=True)
-    return _stock(problem, together, now, np.ones_like(now, np.bool_))
+    groups = problem.groups
+    landing = np.array([problem.landing(g) for g in groups])
+    holding = _holding(landing, problem.requests[list(groups)], room)
+    kinds = _kinds(landing, holding)
+    now = np.zeros((len(groups), int(kinds.max(initial=-1)) + 1), np.int64)
+    position = {group: i for i, group in enumerate(groups)}
+    for (group, node), pods in problem.movable.items():
+        now[position[group], kinds[node]] += len(pods)
+    return _stock(problem, _added_up(room, kinds), now, _together(holding, kinds))
+
+
+def pooled(stock: Stock) -> tuple[Stock, IntArray]:
+    """Nodes that can hold the same pods as one, with all their room; and the kind of each node.
+
+    What does not fit there fits nowhere. Where there are many kinds, those that the rules about
+    nodes admit for the same pods are one, however large they are.
+    """
+    holding = _holding(stock.landing, stock.size, stock.room)
+    kinds = _kinds(stock.landing, holding)
+    pool = replace(
+        stock,
+        room=_added_up(stock.room, kinds),
+        now=_added_up(stock.now.T, kinds).T,
+        landing=_together(holding, kinds),
+    )
+    return pool, kinds
+
+
+def _holding(landing: BoolArray, size: IntArray, room: IntArray) -> BoolArray:
+    """The nodes that can hold a pod of each group, if nothing else that may move is there."""
+    found = landing.copy()
+    for r in range(size.shape[1]):
+        found &= (size[:, r] == 0)[:, None] | (room[:, r] >= size[:, r][:, None])
+    return found
+
+
+def _kinds(landing: BoolArray, holding: BoolArray) -> IntArray:
+    """A number for each node: those with the same one can hold the same pods."""
+    kinds = _by_column(holding)
+    few = len(holding) * (kinds.max(initial=0) + 1) <= tuning.PRICED_CELLS
+    return kinds if few else _by_column(landing)
+
+
+def _by_column(rows: BoolArray) -> IntArray:
+    """A number for each column: equal ones have the same."""
+    packed = np.ascontiguousarray(np.packbits(rows, axis=0).T)
+    return np.unique(packed, axis=0, return_inverse=True)[1].ravel()
+
+
+def _added_up(rows: IntArray, kinds: IntArray) -> IntArray:
+    found = np.zeros((int(kinds.max(initial=-1)) + 1, rows.shape[1]), np.int64)
+    np.add.at(found, kinds, rows)
+    return found
+
+
+def _together(holding: BoolArray, kinds: IntArray) -> BoolArray:
+    found = np.zeros((int(kinds.max(initial=-1)) + 1, len(holding)), np.bool_)
+    np.logical_or.at(found, kinds, holding.T)
+    return found.T
 
 
 def _holds(problem: Problem, room: IntArray) -> bool:

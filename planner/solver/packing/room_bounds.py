@@ -28,16 +28,27 @@ def ceilings(problem: Problem) -> dict[int, int]:
     With --preempt running pods count, too. Rules only ever allow less. Nothing is said where nodes
     hold more than they offer, for what runs may stay.
     """
-    stock = pool_of(problem)
-    if stock is None:
+    pool = pool_of(problem)
+    if pool is None:
         return {}
-    most: list[int] = []
-    for rank in range(len(stock.priorities)):
-        most.append(ceiling(stock, tuple(most), rank))
+    most = list(sum_ceilings(pool))
+    if sum(most) > int(pool.least.sum()):
+        # MathOpt takes half a second to import: it is asked only where there is hope.
+        from planner.solver.packing.room_prices import priced
+
+        most = list(priced(pool).most)
     running = 0 if problem.options.preempt else 1
-    now = stock.placed(stock.now)
-    pairs = zip(stock.priorities, most, now, strict=True)
+    now = pool.placed(pool.now)
+    pairs = zip(pool.priorities, most, now, strict=True)
     return {priority: bound - running * base for priority, bound, base in pairs}
+
+
+def sum_ceilings(stock: Stock) -> tuple[int, ...]:
+    """By rank, what sums over all nodes allow at the most, given as many as can be above it."""
+    most: tuple[int, ...] = ()
+    for rank in range(len(stock.priorities)):
+        most += (ceiling(stock, most, rank),)
+    return most
 
 
 def capped(problem: Problem, bounds: Mapping[str, int]) -> dict[str, int]:

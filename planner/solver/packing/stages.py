@@ -1,4 +1,6 @@
-"""Placing by priority where only room decides: walks, identical nodes, refilling, longer walks.
+"""Placing by priority where only room decides.
+
+Walks, identical nodes, refilling, longer walks, and in what is left of the time windows of nodes.
 
 Bounds end the search as soon as one is met. The work of walks is counted in steps and that of
 refilling in sets of pods, so that the same problem gives the same packing.
@@ -6,6 +8,7 @@ refilling in sets of pods, so that the same problem gives the same packing.
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 from planner.cluster.topology import IntArray
@@ -22,6 +25,7 @@ from planner.solver.packing.room_bounds import Packed, bounded, still_known
 
 def pack(stock: Stock, limit: float, seed: int) -> Packed:
     """The best packing that was found, with bounds by priority."""
+    begin = time.monotonic()
     packed = _tightened(
         stock,
         limit,
@@ -37,7 +41,33 @@ def pack(stock: Stock, limit: float, seed: int) -> Packed:
     if packed.unsettled and not (same and refill):
         longer = _walked(stock, packed.counts, limit * tuning.LAST_WALK_SHARE, seed + 1, None)
         packed = _taken(stock, limit, packed, longer)
+    size = stock.now.size
+    if (
+        packed.unsettled
+        and not same
+        and tuning.PACKING_MODEL_CELLS < size <= tuning.REARRANGED_CELLS
+    ):
+        packed = _rearranged(stock, packed, limit - tuning.PLAN_RESERVE, seed, begin)
     return packed
+
+
+def _rearranged(stock: Stock, packed: Packed, limit: float, seed: int, begin: float) -> Packed:
+    """Nodes filled anew a few at a time; MathOpt takes half a second to import."""
+    from planner.solver.packing.rearrange import Budget, Rearranging
+
+    search = Rearranging(stock, packed.counts, seed)
+    budget, interrupted = Budget(limit - packed.spent, begin + limit), False
+    try:
+        with interruptible():
+            search.run(budget, lambda _: None)
+    except KeyboardInterrupt:
+        interrupted = True
+    placed = stock.placed(search.counts)
+    most = {r: n for r, n in enumerate(search.most) if placed[:r] == search.most[:r]}
+    known = still_known(packed, placed)
+    known.update({r: min(n, known.get(r, n)) for r, n in most.items()})
+    spent = packed.spent + budget.spent
+    return replace(bounded(stock, search.counts, known), spent=spent, interrupted=interrupted)
 
 
 def _taken(stock: Stock, limit: float, packed: Packed, found: Packed) -> Packed:

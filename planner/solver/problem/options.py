@@ -47,6 +47,8 @@ class SolveOptions:
     immovable: LabelSelector | None = None
     spared: frozenset[int] = frozenset()
     """Pods that stay where they are, by their index in the snapshot."""
+    unyielding: frozenset[int] = frozenset()
+    """Pods that give way to no other even with `preempt`."""
     max_unavailable: int | None = None
     """How many pods the plan may have down at once; budgets hold in any case."""
     time_limit: float = 60.0

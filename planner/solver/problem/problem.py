@@ -202,7 +202,7 @@ def _may_go(
     """Who may lose the place with --preempt: pods of a lower priority than one that waits.
 
     kube-scheduler spares nobody else; pods that are leaving and static pods of a node can't be
-    preempted, and what --movable and --immovable say is respected.
+    preempted, and what --movable, --immovable and `unyielding` say is respected.
     """
     may_go = np.zeros(len(cluster.pods), np.bool_)
     if options.preempt and waiting:
@@ -211,6 +211,7 @@ def _may_go(
             found = cluster.pods[pod]
             may_go[pod] = (
                 found.priority < highest
+                and pod not in options.unyielding
                 and immovable(found, options.policy) not in ("terminating", "mirror")
                 and _chosen(found, options)
             )

@@ -6,12 +6,16 @@ from collections.abc import Sequence
 
 import planner
 from planner.cluster import Cluster
+from planner.documents.drain_plan import drain_plan
 from planner.documents.eviction_plan import make_eviction_plan
 from planner.documents.plan import make_plan
 from planner.documents.simulation import simulation_of
+from planner.drain.find import find_drain
+from planner.drain.options import DrainOptions
 from planner.evictions.suggestion import EvictOptions
 from planner.explain.diagnose import ExplainOptions
 from planner.explain.several_pods import explain_pods
+from planner.report.html.drain_page import drain_page
 from planner.report.html.evict_page import evict_page
 from planner.report.html.explain_page import explain_page
 from planner.report.html.fleet_page import fleet_page
@@ -38,6 +42,11 @@ def planned(cluster: Cluster, *, rebalance: bool = True) -> Plan:
 def evicted(cluster: Cluster) -> Page:
     plan = make_eviction_plan(cluster, EvictOptions(), default_profile())
     return evict_page(cluster, plan)
+
+
+def drained(cluster: Cluster, *nodes: str) -> Page:
+    options = DrainOptions(tuple(cluster.node_index[name] for name in nodes), seeds=3)
+    return drain_page(cluster, drain_plan(find_drain(cluster, options, default_profile())))
 
 
 def simulated(cluster: Cluster) -> Page:

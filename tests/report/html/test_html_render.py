@@ -21,7 +21,7 @@ from planner.report.html.solve_page import solve_page
 from planner.report.html.view import Page
 from tests.objects import ZONE, cluster_of, node, owned, pod
 from tests.report.html.large import NODES, large_cluster, large_plan
-from tests.report.html.pages import evicted, example, explained, placed, simulated, solved
+from tests.report.html.pages import drained, evicted, example, explained, placed, simulated, solved
 
 PARTS = (
     "<script>alert(1)</script>",
@@ -109,6 +109,7 @@ def harmless_pages(folder: Path) -> dict[str, Page]:
     return {
         "solve": solved(cluster),
         "evict": evicted(cluster),
+        "drain": drained(cluster, f"{NAME}-1"),
         "simulate": simulated(cluster),
         "explain": explained(cluster, [f"{NAME}/{NAME}-5"]),
         "fleet": placed(str(fleet)),
@@ -133,7 +134,7 @@ def harmless(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Page]:
     return harmless_pages(tmp_path_factory.mktemp("fleet"))
 
 
-COMMANDS = ["solve", "evict", "simulate", "explain", "fleet"]
+COMMANDS = ["solve", "evict", "drain", "simulate", "explain", "fleet"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

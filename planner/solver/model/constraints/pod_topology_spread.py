@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from planner.cluster.node_rules import CORDON
 from planner.cluster.spread import SpreadConstraint, too_few_domains
 from planner.cluster.topology import NO_DOMAIN, IntArray
 from planner.solver.model.linear import Linear, total
@@ -67,7 +68,23 @@ def count(model: Model, constraint: SpreadConstraint) -> Spread:
     domains = np.flatnonzero(constraint.scope.domains)
     if constraint.too_few_domains:
         return Spread(constraint, counts, Linear())
-    return Spread(constraint, counts, _lowest(model, [counts[d] for d in domains]))
+    stay = [_stays(model, constraint, d) for d in domains.tolist()]
+    return Spread(constraint, counts, _lowest(model, [counts[d] for d in domains], stay))
+
+
+def _stays(model: Model, constraint: SpreadConstraint, domain: int) -> int | None:
+    """A literal that the domain still takes part; None if it does in any case.
+
+    Nodes that are emptied are cordoned; only where taints are honoured do they take no part.
+    """
+    groups = model.problem.cluster.groups
+    tolerated = all(
+        any(each.tolerates(CORDON) for each in groups[carrier.group].spec.tolerations)
+        for carrier in constraint.carriers
+    )
+    if constraint.constraint.node_taints_policy != "Honor" or tolerated:
+        return None
+    return model.domain_stays(constraint.scope, domain)
 
 
 def _counts(model: Model, constraint: SpreadConstraint) -> list[Linear]:
@@ -86,8 +103,10 @@ def _counted_domain(constraint: SpreadConstraint) -> IntArray:
     return np.where(scope.eligible, scope.topology.domain_of, NO_DOMAIN)
 
 
-def _lowest(model: Model, counts: list[Linear]) -> Linear:
-    """A variable that no count is below; a constant if that is known."""
+def _lowest(model: Model, counts: list[Linear], stay: list[int | None]) -> Linear:
+    """A variable that no count is below, of domains that stay; a constant if that is known."""
+    if any(literal is not None for literal in stay):
+        return _lowest_of_those_that_stay(model, counts, stay)
     constants = [each.constant for each in counts if each.is_constant]
     highest = min((model.highest(each) for each in counts), default=0)
     if highest == 0 or len(constants) == len(counts):
@@ -96,6 +115,17 @@ def _lowest(model: Model, counts: list[Linear]) -> Linear:
     for each in counts:
         if not each.is_constant:
             model.at_most(Linear([lowest], [1]).plus(each, -1))
+    return Linear([lowest], [1])
+
+
+def _lowest_of_those_that_stay(
+    model: Model, counts: list[Linear], stay: list[int | None]
+) -> Linear:
+    lowest = model.integer(0, max(model.highest(each) for each in counts))
+    for each, literal in zip(counts, stay, strict=True):
+        model.at_most(
+            Linear([lowest], [1]).plus(each, -1), given=() if literal is None else (literal,)
+        )
     return Linear([lowest], [1])
 
 
@@ -158,7 +188,8 @@ def _at_the_moment(model: Model, spread: Spread, landing: list[Linear]) -> None:
     ever = [arrived[d].plus(Linear(constant=now[d] + fixed[d])) for d in range(size)]
     highest = Linear()
     if not too_few_domains(constraint.constraint, len(spread.domains)):
-        highest = _lowest(model, [ever[d] for d in spread.domains.tolist()])
+        among = spread.domains.tolist()
+        highest = _lowest(model, [ever[d] for d in among], [None] * len(among))
     for domain in spread.domains.tolist():
         there[domain].constant = fixed[domain]
         skew = there[domain].plus(highest, -1)

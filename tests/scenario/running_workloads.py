@@ -1,4 +1,4 @@
-"""Deployments that run, with their ReplicaSets and pods."""
+"""Deployments, StatefulSets and DaemonSets that run, with their pods."""
 
 from __future__ import annotations
 
@@ -12,10 +12,21 @@ from planner.scenario.rollout import rollout_of
 from planner.scenario.rollout_run import RolloutRun
 from planner.scheduler.profile import default_profile
 from planner_models.pod import PodTemplate, TemplatePodSpec
-from planner_models.workload import Deployment
 from tests.objects import HOSTNAME, Json, merged, owned, pod, template, workload
 
 ZONE = "topology.kubernetes.io/zone"
+TOLERATED = [
+    {"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": effect}
+    for key, effect in (
+        ("not-ready", "NoExecute"),
+        ("unreachable", "NoExecute"),
+        ("disk-pressure", "NoSchedule"),
+        ("memory-pressure", "NoSchedule"),
+        ("pid-pressure", "NoSchedule"),
+        ("unschedulable", "NoSchedule"),
+    )
+]
+"""What the DaemonSet controller adds to its pods."""
 
 
 def deployed(
@@ -64,8 +75,42 @@ def revision_of(
     return [replica_set, *pods]
 
 
-def ref(name: str) -> WorkloadRef:
-    return WorkloadRef("default", "Deployment", name)
+def stateful(
+    name: str, nodes: Iterable[str], *, spec: Json | None = None, **fields: Any
+) -> list[Json]:
+    """A StatefulSet with a pod on each of these nodes, by ordinal; an empty name: it waits."""
+    nodes = list(nodes)
+    own = {"replicas": len(nodes), "selector": {"matchLabels": {"app": name}}, **fields}
+    owner = workload("StatefulSet", name, {**own, "template": template({"app": name}, spec)})
+    owner["status"] = {"currentRevision": f"{name}-v1", "updateRevision": f"{name}-v1"}
+    labels = {"app": name, "controller-revision-hash": f"{name}-v1"}
+    metadata = {"labels": labels, **owned("StatefulSet", name)}
+    made = template(spec=spec)["spec"]
+    pods = [pod(f"{name}-{i}", on, spec=made, metadata=metadata) for i, on in enumerate(nodes)]
+    return [owner, *pods]
+
+
+def daemons(
+    name: str, nodes: Iterable[str], *, spec: Json | None = None, **fields: Any
+) -> list[Json]:
+    """A DaemonSet with a pod on each of these nodes; `fields` are its updateStrategy's."""
+    strategy = {"type": "RollingUpdate", "rollingUpdate": fields}
+    own = {"selector": {"matchLabels": {"app": name}}, "updateStrategy": strategy}
+    owner = workload("DaemonSet", name, {**own, "template": template({"app": name}, spec)})
+    labels = {"app": name, "controller-revision-hash": "v1"}
+    metadata = {"labels": labels, **owned("DaemonSet", name)}
+    pods = []
+    for on in nodes:
+        field = {"key": "metadata.name", "operator": "In", "values": [on]}
+        terms = {"nodeSelectorTerms": [{"matchFields": [field]}]}
+        affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+        made = {**template(spec=spec)["spec"], "affinity": affinity, "tolerations": TOLERATED}
+        pods.append(pod(f"{name}-{on}", on, spec=made, metadata=metadata))
+    return [owner, *pods]
+
+
+def ref(name: str, kind: str = "Deployment") -> WorkloadRef:
+    return WorkloadRef("default", kind, name)
 
 
 def rolled(
@@ -73,17 +118,17 @@ def rolled(
     name: str,
     template: PodTemplate | None = None,
     cordoned: Iterable[str] = (),
+    kind: str = "Deployment",
     **manner: Any,
 ) -> RolloutRun:
-    rollout = rollout_of(cluster, default_profile(), ref(name), template)
+    rollout = rollout_of(cluster, default_profile(), ref(name, kind), template)
     nodes = [cluster.node_index[each] for each in cordoned]
     return rollout.run(Manner(**{"seed": 0, **manner}), nodes)
 
 
-def changed(cluster: Cluster, name: str, spec: Json) -> PodTemplate:
-    """The Deployment's template with other fields in the spec of its pods."""
-    found = cluster.owners.controllers[ref(name)]
-    assert isinstance(found, Deployment)
+def changed(cluster: Cluster, name: str, spec: Json, kind: str = "Deployment") -> PodTemplate:
+    """The workload's template with other fields in the spec of its pods."""
+    found = cluster.owners.controllers[ref(name, kind)]
     given = TemplatePodSpec.model_validate(spec)
     fields = {name: getattr(given, name) for name in given.model_fields_set}
     return found.spec.template.replace(spec=found.spec.template.spec.replace(**fields))

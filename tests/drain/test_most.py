@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import planner
+from planner.cluster import PENDING, Cluster
+from planner.drain.empty_nodes import EmptyingNodes, is_possible, state_after
+from planner.drain.most import Most, MostNodes, MostOptions
+from planner.drain.options import DrainOptions
+from planner.drain.single_failures import Failing, Failures, without_nodes
+from planner.evictions.goals import aim_of
+from planner.replay.violations import total, violations
+from planner.scheduler.profile import default_profile
+from planner.sequences.plan import plan_outcome
+from planner.solver.problem.options import SolveOptions
+from tests.drain.small_clusters import small_cluster
+
+PROFILE = default_profile()
+USUAL = settings().max_examples
+OPTIONS = DrainOptions((), seeds=4, time_limit=20.0)
+
+
+def most_of(cluster: Cluster, **prices: int) -> Most:
+    nodes = range(len(cluster.nodes))
+    worth = {node: prices.get(cluster.nodes[node].name, 1) for node in nodes}
+    asked = MostOptions(tuple(nodes), worth)
+    return MostNodes(cluster, PROFILE, asked, OPTIONS).best()
+
+
+def emptied_by_solve(cluster: Cluster, nodes: tuple[int, ...]) -> bool:
+    """Whether a plan of `solve` empties exactly these nodes, and the rules hold without them."""
+    aim = aim_of(cluster, (), nodes)
+    spared = np.flatnonzero(~np.isin(cluster.node_of, nodes)).tolist()
+    options = SolveOptions(rebalance=True, spared=frozenset(spared), hops=False, time_limit=5.0)
+    after = plan_outcome(aim.wanted, options, PROFILE).after
+    if np.isin(after.node_of, nodes).any() or (after.node_of == PENDING).any():
+        return False
+    later = without_nodes(aim.real.with_placement(dict(enumerate(after.node_of.tolist()))), nodes)
+    before = total(violations(cluster, PROFILE))
+    return max(total(violations(each, PROFILE)) for each in (after, later)) <= before
+
+
+def most_by_all_sets(cluster: Cluster) -> tuple[int, int]:
+    """Nodes and evictions of the best set, by going through all of them."""
+    for size in range(len(cluster.nodes), -1, -1):
+        evictions = [
+            int(np.isin(cluster.node_of, nodes).sum())
+            for nodes in combinations(range(len(cluster.nodes)), size)
+            if emptied_by_solve(cluster, nodes)
+        ]
+        if evictions:
+            return size, min(evictions)
+    raise AssertionError("no node is a set that can be emptied, too")
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=USUAL // 20, suppress_health_check=[HealthCheck.too_slow])
+def test_no_set_of_nodes_is_larger_or_takes_fewer_evictions(seed: int) -> None:
+    cluster = small_cluster(seed, most_nodes=5)
+    found = most_of(cluster)
+    assert found.proven
+    assert (len(found.drain.aim.drained), len(found.drain.evicted)) == most_by_all_sets(cluster)
+
+
+@given(st.integers(0, 10_000), st.sampled_from(["zone", "node"]))
+@settings(max_examples=USUAL // 25, suppress_health_check=[HealthCheck.too_slow])
+def test_no_larger_set_stands_every_failure(seed: int, kind: Failing) -> None:
+    cluster = small_cluster(seed, most_nodes=5)
+    nodes = range(len(cluster.nodes))
+    found = MostNodes(
+        cluster, PROFILE, MostOptions(tuple(nodes), dict.fromkeys(nodes, 1), kind), OPTIONS
+    ).best()
+    assert found.proven
+    sizes = range(len(nodes), found.price, -1)
+    larger = (each for size in sizes for each in combinations(nodes, size))
+    assert not any(stands_failures(cluster, each, kind) for each in larger)
+
+
+def stands_failures(cluster: Cluster, nodes: tuple[int, ...], kind: Failing) -> bool:
+    emptying = EmptyingNodes(cluster, PROFILE, OPTIONS)
+    drain = emptying.empty(nodes)
+    if not is_possible(drain):
+        drain = emptying.empty_thoroughly(nodes)
+    if not is_possible(drain):
+        return False
+    left = without_nodes(state_after(drain), nodes)
+    steady = total(violations(left, PROFILE)) <= emptying.broken
+    return steady and Failures(left, (), PROFILE).survived((kind,), seeds=4)
+
+
+def names(cluster: Cluster, nodes: tuple[int, ...]) -> Iterator[str]:
+    return (cluster.nodes[node].name for node in nodes)
+
+
+def test_half_of_the_nodes_can_go_before_the_outage() -> None:
+    cluster = planner.load(example="zone-outage-before").snapshot
+    found = most_of(cluster)
+    assert found.proven
+    zones = [name[0] for name in names(cluster, found.drain.aim.drained)]
+    assert sorted(zones) == ["a", "a", "b", "b", "c", "c"]
+    assert (len(found.drain.evicted), len(found.drain.tried.waves)) == (24, 6)
+
+
+def test_without_half_of_the_nodes_every_single_failure_leaves_pods_waiting() -> None:
+    cluster = planner.load(example="zone-outage-before").snapshot
+    drain = most_of(cluster).drain
+    failures = Failures(state_after(drain), drain.aim.drained, PROFILE)
+    lost = {
+        kind: [failures.waiting(each) for each in failures.all(kind)] for kind in ("node", "zone")
+    }
+    assert all(3 <= waiting <= 6 for waiting in lost["node"])
+    assert all(waiting in (9, 10) for waiting in lost["zone"])
+
+
+@pytest.mark.parametrize("kind", ["zone", "node"])
+def test_whoever_has_to_stand_a_failure_gives_up_fewer_nodes(kind: Failing) -> None:
+    cluster = planner.load(example="zone-outage-before").snapshot
+    asked = MostOptions(tuple(range(12)), dict.fromkeys(range(12), 1), kind)
+    found = MostNodes(cluster, PROFILE, asked, OPTIONS).one_of_each_kind().drain
+    assert (len(found.aim.drained), len(found.evicted), len(found.tried.waves)) == (3, 12, 3)
+    failures = Failures(state_after(found), found.aim.drained, PROFILE)
+    assert failures.survived((kind,), seeds=4)
