@@ -220,7 +220,9 @@ def _helps(found: Answer) -> Iterator[WhatIfHelp]:
     for each in found.helps.found:
         yield _help(found.worst, each)
     unreachable = next((each for each in found.courses if each.manner == "unreachable"), None)
-    if found.deleted is not None and unreachable is not None:
+    if found.deleted is None or unreachable is None:
+        return
+    if found.deleted < unreachable.missing[0]:
         names = loss_document(found.prepared, found.loss).nodes
         command = f"kubectl delete node {' '.join(map(quote, names))}"
         yield WhatIfHelp(

@@ -153,6 +153,15 @@ def test_most_of_a_small_zone_keeps_its_pods_for_ever() -> None:
     assert "nobody evicts its pods" in found.to_text().replace("\n", " ")
 
 
+def test_a_job_that_fails_with_its_pod_is_told_once_and_not_helped() -> None:
+    job = workload("Job", "j", {"parallelism": 1, "backoffLimit": 0})
+    one = pod("j-0", "a1", metadata={"labels": {"job-name": "j"}, **owned("Job", "j")})
+    found = asked(*zones(a=2, b=1), job, one, lose=["a1"])
+    assert waiting(found) == {"unreachable": 1, "removed": 1}
+    assert found.to_text().count("nothing comes after") == 1
+    assert not found.helps
+
+
 def test_daemons_are_no_loss() -> None:
     daemon = workload("DaemonSet", "agent")
     one = pod("agent-x", "a1", metadata={"labels": {"app": "web"}, **owned("DaemonSet", "agent")})

@@ -238,6 +238,7 @@ def deletion_blocks(document: WhatIf) -> Iterator[Block]:
 
 def why_blocks(document: WhatIf) -> Iterator[Block]:
     """What happens to silent nodes, which rule keeps pods waiting, and kube-scheduler's word."""
+    left: list[WhatIfLeft] = []
     for manner in document.manners:
         text = list(_timeline(document, manner)) if manner.manner == "unreachable" else []
         text += [_held(document, each) for each in manner.held]
@@ -252,7 +253,9 @@ def why_blocks(document: WhatIf) -> Iterator[Block]:
                 full = share if document.loss is None else ""
                 yield Paragraph(f"{stops}: {each.reason}{full}.", indent=2)
         yield from _messages(manner)
-        yield from (Paragraph(_left(each), "yellow", indent=2) for each in manner.left)
+        told = [each for each in manner.left if each not in left]
+        left += told
+        yield from (Paragraph(_left(each), "yellow", indent=2) for each in told)
         if manner.preempted:
             pods = count_of(len(manner.preempted), "pod")
             yield Paragraph(f"{pods} of lower priority give way: {name_some(manner.preempted)}.")
@@ -281,7 +284,8 @@ def _timeline(document: WhatIf, manner: WhatIfManner) -> Iterator[str]:
         yield f"{text}; nobody evicts its pods{why}."
     else:
         first, last = deleted[0].seconds, max(each.seconds for each in ended)
-        text += f"; its pods are evicted {duration(first - ready.seconds)} later"
+        wait = first - ready.seconds
+        text += f"; its pods are evicted {f'{duration(wait)} later' if wait else 'at once'}"
         if len(document.loss.nodes) > 1:
             text += f", from one node of a zone every {manner.seconds_between_nodes} seconds"
         if last - first >= 60:
