@@ -20,7 +20,7 @@ from planner.whatif.deletion import Deletion
 from planner.whatif.helps import Help
 from planner.whatif.singles import Single, every_single, pairs_of
 from planner.whatif.why import Held, Why
-from planner.words import count_of
+from planner.words import conjoined, count_of
 from planner_models.node import ZONE
 from planner_models.notice import Notice
 from planner_models.whatif import (
@@ -241,7 +241,7 @@ def _helps(found: Answer) -> Iterator[WhatIfHelp]:
 def _help(worst: Course, each: Help) -> WhatIfHelp:
     proposals = [proposal for _, proposal in each.changes.values()]
     commands = [proposal.command_for(case) for case, proposal in each.changes.values()]
-    first, name = proposals[0], next(iter(each.changes)).name
+    first = proposals[0]
     restarts = sum(proposal.restarts for proposal in proposals)
     before = worst.missing[0]
     return WhatIfHelp(
@@ -251,7 +251,7 @@ def _help(worst: Course, each: Help) -> WhatIfHelp:
         cost=max(proposal.cost for proposal in proposals),
         restarts=restarts,
         judged_for="rollout",
-        text=first.text if len(proposals) == 1 else first.text.replace(f"{name}: ", ""),
+        text=_text(each),
         notes=(f"rolls out {count_of(restarts, 'pod')}",) if restarts else (),
         command=None if None in commands else " && ".join(each for each in commands if each),
         manner=worst.manner,
@@ -278,6 +278,18 @@ def _deletion(cluster: Cluster, each: Deletion) -> WhatIfDeletion:
         annotate=tuple(cluster.pods[pod].key for pod in each.annotate),
         cost=each.cost,
     )
+
+
+def _text(each: Help) -> str:
+    """The change that most workloads need; others with the names of who needs them."""
+    alone = len(each.changes) == 1
+    needed: dict[str, list[str]] = defaultdict(list)
+    for ref, (_, proposal) in each.changes.items():
+        text = proposal.text if alone else proposal.text.replace(f"{ref.name}: ", "")
+        needed[text].append(ref.name)
+    first, *others = sorted(needed, key=lambda text: -len(needed[text]))
+    more = [f"{conjoined(needed[text])}: {text}" for text in others]
+    return "; ".join((first, *more))
 
 
 def _comes_back(found: Answer) -> WhatIfComesBack | None:

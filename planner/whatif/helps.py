@@ -86,6 +86,7 @@ def _proposed(why: Why) -> list[Mapping[WorkloadRef, tuple[Case, Proposal]]]:
             if proposal.kind not in OF_NO_USE:
                 key = (proposal.kind, proposal.text.replace(ref.name, ""))
                 found.setdefault(key, {}).setdefault(ref, (case, proposal))
+    _join_kinds(found)
     waiting = {ref: len(pods) for ref, pods in why.course.waiting_pods().items()}
 
     def rank(key: Key) -> tuple[object, ...]:
@@ -93,6 +94,25 @@ def _proposed(why: Why) -> list[Mapping[WorkloadRef, tuple[Case, Proposal]]]:
         return -sum(waiting[ref] for ref in changes), max(p.cost for _, p in changes.values()), key
 
     return [found[key] for key in sorted(found, key=rank)]
+
+
+def _join_kinds(found: dict[Key, dict[WorkloadRef, tuple[Case, Proposal]]]) -> None:
+    """Where workloads need the same kind of change in different places: for each of them its own.
+
+    Of several changes of a workload the one of the most places counts.
+    """
+    for kind in {kind for kind, _ in found}:
+        same = [changes for key, changes in found.items() if key[0] == kind]
+        joined: dict[WorkloadRef, tuple[Case, Proposal]] = {}
+        for changes in sorted(same, key=_places):
+            joined |= changes
+        if joined not in same:
+            found[kind, ""] = joined
+
+
+def _places(changes: Mapping[WorkloadRef, tuple[Case, Proposal]]) -> tuple[int, str]:
+    _, first = next(iter(changes.values()))
+    return len(first.overlay.edits), first.text
 
 
 def missing_after_deleting(prepared: Prepared, loss: Loss, course: Course) -> int:

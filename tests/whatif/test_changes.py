@@ -51,6 +51,16 @@ def test_a_change_and_a_failure_together(
     assert "hostname: nodeTaintsPolicy Ignore -> Honor 2 -> 0 waiting" in told
 
 
+def test_workloads_that_need_the_same_change_in_different_places_get_their_own() -> None:
+    found = planner.load(example=SCALED).whatif(lose=["zone/eu-1a"], seeds=1)
+    first = found.helps[0]
+    assert (first.kind, first.waiting_before, first.waiting_after) == ("nodeTaintsPolicy", 14, 0)
+    assert first.text == (
+        "zone and hostname: nodeTaintsPolicy Ignore -> Honor; "
+        "auth: zone: nodeTaintsPolicy Ignore -> Honor"
+    )
+
+
 def test_scaling_up_beyond_the_room(capsys: pytest.CaptureFixture[str]) -> None:
     told = run(capsys, "--example", BEFORE, "--scale", "deploy/api=70", code=3)
     assert told == (SNAPSHOTS / "whatif-scale-up.txt").read_text()
