@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from planner.api.inspection import Inspection
     from planner.api.live import Live, live_names
     from planner.api.load import Source, load, load_fleet
+    from planner.api.node_plan import NodePlan
     from planner.api.plan import Plan
     from planner.api.rbac import rbac
     from planner.api.simulation import Simulation
@@ -48,6 +49,7 @@ else:
         "FleetDecisionList": "api.fleet",
         "Inspection": "api.inspection",
         "Live": "api.live",
+        "NodePlan": "api.node_plan",
         "Plan": "api.plan",
         "PlannerError": "errors",
         "Progress": "solver.progress",
@@ -88,6 +90,7 @@ __all__ = [
     "FleetDecisionList",
     "Inspection",
     "Live",
+    "NodePlan",
     "Plan",
     "PlannerError",
     "Progress",

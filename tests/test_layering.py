@@ -30,6 +30,7 @@ PACKAGES = (
     "examples",
     "explain",
     "fleet",
+    "pools",
     "replay",
     "report",
     "rules",

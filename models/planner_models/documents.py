@@ -14,6 +14,7 @@ from planner_models.drain import DrainPlan
 from planner_models.evictions import EvictionPlan
 from planner_models.fleet_decision import FleetDecision, FleetDecisionList
 from planner_models.inspection import Inspection
+from planner_models.node_plan import NodePlan
 from planner_models.plan import Plan
 from planner_models.simulation import Simulation
 from planner_models.whatif import WhatIf
@@ -29,6 +30,7 @@ DOCUMENTS: Mapping[str, type[Document]] = MappingProxyType(
             EvictionPlan,
             Check,
             Capacity,
+            NodePlan,
             DrainPlan,
             WhatIf,
             FleetDecision,

@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from planner.api.inspection import Inspection
     from planner.api.live import Live
     from planner.api.load import Source
+    from planner.api.node_plan import NodePlan
     from planner.api.profiles import Configuration
     from planner.api.selection import Selection
     from planner.api.simulation import Simulation
     from planner.api.whatif import WhatIf
     from planner.capacity.survive import Failure
     from planner.cluster import Cluster as Snapshot
+    from planner.pools import Objective
     from planner.scenario.changes import Manner
     from planner.sources.inventory import Inventory
     from planner.sources.read import RawDocument
@@ -312,6 +314,44 @@ class Cluster(Plans):
             cluster, lines, options, left_out=left_out, not_counted=others if not single else ()
         )
         return Capacity.of(found, self._origin("capacity", chosen.arguments))
+
+    def scale_up(  # noqa: PLR0913 - options are keywords
+        self,
+        *targets: str,
+        pools: Source | Iterable[Source] = (),
+        objective: str | None = None,
+        keep_rollouts: bool = True,
+        seeds: int = 6,
+        time_limit: float = 60.0,
+        namespace: str | None = None,
+        all_namespaces: bool = False,
+        selector: str | LabelSelector | None = None,
+        scheduler: Configuration = None,
+        ignored_plugins: Sequence[str] = (),
+    ) -> NodePlan:
+        """The cheapest nodes to add for the pods that wait.
+
+        `pools` are files with Node objects as templates. `objective` says what is saved: `price`,
+        `nodes` or `cpu`. Nodes count only if kube-scheduler fills them by itself under all tie
+        `seeds`; with `keep_rollouts` no rollout may get stuck by them that completes today.
+        """
+        from planner.api.node_plan import OBJECTIVES, NodePlan, pools_of
+        from planner.api.profiles import default_scheduler
+        from planner.documents.node_plan import node_plan
+        from planner.pools import ScaleUpOptions, objective_of, offers_of, scale_up, unit_of
+
+        require_time(time_limit)
+        require_at_least("seeds", seeds, 1)
+        require_nodes(self.snapshot)
+        given = pools_of(pools, None)
+        asked = None if objective is None else one_of("objective", objective, OBJECTIVES)
+        saved = objective_of(given, cast("Objective | None", asked))
+        profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
+        chosen = self._selection("scale-up", targets, namespace, all_namespaces, selector)
+        options = ScaleUpOptions(seeds=seeds, keep_rollouts=keep_rollouts, time_limit=time_limit)
+        found = scale_up(self.snapshot, chosen.pods, offers_of(given, saved), profile, options)
+        plan = node_plan(found, saved, unit_of(given, saved))
+        return NodePlan.of(plan, self._origin("scale-up", chosen.arguments))
 
     def whatif(  # noqa: PLR0913 - options are keywords
         self,

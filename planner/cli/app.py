@@ -28,6 +28,7 @@ from planner.cli.fleet import fleet
 from planner.cli.inspect import inspect
 from planner.cli.live_options import with_live_options
 from planner.cli.rbac import rbac
+from planner.cli.scale_up import scale_up
 from planner.cli.schema import schema
 from planner.cli.session import Session
 from planner.cli.simulate import simulate
@@ -46,6 +47,7 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "inspect": inspect,
     "check": check,
     "capacity": capacity,
+    "scale-up": scale_up,
     "explain": explain,
     "simulate": simulate,
     "solve": solve,

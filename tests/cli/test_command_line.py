@@ -305,6 +305,7 @@ def test_messages_of_the_facade_speak_of_options_that_there_are() -> None:
         Cluster.evict,
         Cluster.dump,
         Cluster.drain,
+        Cluster.scale_up,
         Fleet.decide,
         check,
         Live,

@@ -175,7 +175,7 @@ def _update_a_node(world: World, owner: Json, pods: list[Json]) -> bool:
 def _is_of(pod: Json, owner: Json) -> bool:
     """Whether the pod is of the present template, which tells revisions apart by a label."""
     labels: dict[str, str] = owner["spec"]["template"]["metadata"]["labels"]
-    return labels.items() <= pod["metadata"]["labels"].items()
+    return bool(labels.items() <= pod["metadata"]["labels"].items())
 
 
 def _affinity(node: str) -> Json:

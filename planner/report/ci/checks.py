@@ -18,6 +18,7 @@ from planner.report.tables import (
     explain_table,
     fleet_table,
     plan_proof,
+    scale_up_table,
     whatif_table,
 )
 from planner.report.text.blocks import Paragraph, plain_text
@@ -34,6 +35,7 @@ from planner_models.drain import BlockedPod, DrainPlan
 from planner_models.evictions import EvictionPlan
 from planner_models.fleet_decision import FleetDecision, FleetDecisionList, FleetVerdict
 from planner_models.inspection import Inspection, SpreadViolation
+from planner_models.node_plan import NodePlan
 from planner_models.plan import Plan, PlanViolation, ProtectedPod
 from planner_models.simulation import SimulatedPod, Simulation
 from planner_models.whatif import WhatIf
@@ -250,6 +252,27 @@ def _fitting(document: Capacity) -> Iterator[Check]:
         yield Check("capacity", name, found)
 
 
+# scale-up
+
+
+def _scaled_up(document: NodePlan) -> Iterator[Check]:
+    """Every pod that no pool takes, and whether the rest gets nodes."""
+    for each in document.never:
+        namespace, _, name = each.pod.partition("/")
+        title = f"no pool's node takes {each.pod}"
+        spots = (pod_spot(namespace, each.workload, name),)
+        found = Finding("pod-unschedulable", "error", title, f"{title}: {each.reason}", spots)
+        yield Check("scale-up", each.pod, (found,))
+    title = scale_up_table.headline(document)
+    text = plain_text(scale_up_table.blocks(document, wide=False))
+    short: tuple[Finding, ...] = ()
+    if document.status in ("impossible", "undecided"):
+        short = (Finding("no-room", "warning", title, text, ()),)
+    elif document.status == "feasible":
+        short = (Finding("plan-not-proven", "warning", title, text, ()),)
+    yield Check("scale-up", "nodes", short)
+
+
 # drain
 
 
@@ -335,6 +358,7 @@ _CHECKS: Mapping[type[Document], Callable[[Any], Iterable[Check]]] = {
     EvictionPlan: _evicted,
     CheckDocument: _checked,
     Capacity: _fitting,
+    NodePlan: _scaled_up,
     DrainPlan: _drained,
     WhatIf: _what_if,
     Inspection: _inspected,

@@ -18,6 +18,7 @@ from planner.report.tables import (
     fleet_table,
     inspect_table,
     plan_table,
+    scale_up_table,
     simulation_table,
     whatif_table,
 )
@@ -37,6 +38,7 @@ from planner_models.drain import DrainPlan
 from planner_models.evictions import EvictionPlan
 from planner_models.fleet_decision import FleetDecision, FleetDecisionList
 from planner_models.inspection import Inspection
+from planner_models.node_plan import NodePlan
 from planner_models.plan import Plan
 from planner_models.simulation import Simulation
 from planner_models.whatif import WhatIf
@@ -183,6 +185,12 @@ def capacity_parts(document: Capacity) -> Iterator[Part]:
     yield from notice_blocks(document.notices, wide=False)
 
 
+def node_plan_parts(document: NodePlan) -> Iterator[Part]:
+    """The nodes, and what is known about them."""
+    yield Heading(scale_up_table.headline(document))
+    yield from scale_up_table.blocks(document, wide=False)
+
+
 def whatif_parts(document: WhatIf) -> Iterator[Part]:
     """The worst as the heading; then everything that the table has."""
     first, *rest = whatif_table.blocks(document, wide=False)
@@ -265,6 +273,8 @@ def parts_of(
             return check_parts(document)
         case Capacity():
             return capacity_parts(document)
+        case NodePlan():
+            return node_plan_parts(document)
         case WhatIf():
             return whatif_parts(document)
         case FleetDecision():

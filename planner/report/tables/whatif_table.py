@@ -14,7 +14,7 @@ from planner.report.tables.whatif_words import (
     short,
 )
 from planner.report.text.blocks import GAP, Block, Listing, Paragraph, Table
-from planner.report.text.commands import about
+from planner.report.text.commands import about, command
 from planner.report.text.notices import notice_blocks
 from planner.report.text.wording import name_some
 from planner.words import NAMED, conjoined, count_of, joined_sentences, short_key
@@ -265,7 +265,8 @@ def why_blocks(document: WhatIf) -> Iterator[Block]:
     if document.loss is None and document.manners[0].waiting:
         (target, *_) = [w.workload for w in document.manners[0].workloads if _hurt(w)]
         namespace, _, name = target.partition("/")
-        yield Paragraph(f"Next: {about('capacity', namespace, name)}")
+        more = command("scale-up", "--pools", "FILE")
+        yield Paragraph(f"Next: {about('capacity', namespace, name)}, or {more}")
 
 
 def _timeline(document: WhatIf, manner: WhatIfManner) -> Iterator[str]:

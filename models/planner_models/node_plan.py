@@ -1,0 +1,145 @@
+"""`NodePlan`: which nodes to add for the pods that wait, and what is proven about it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from planner_models.base import Document
+from planner_models.notice import Notice
+from planner_models.source import ClusterSource
+
+NodePlanStatus = Literal["optimal", "feasible", "impossible", "undecided"]
+"""`optimal`: proven the cheapest. `feasible`: all pods run, at a cost not proven the least.
+`impossible`: proven that no set is an answer. `undecided`: none was found, none is excluded."""
+SideEffectKind = Literal["newDomain", "uneven"]
+
+
+class NewNode(Document):
+    """The nodes of an addition, as the API server would show them; `allocatable` as in a Node."""
+
+    names: tuple[str, ...]
+    labels: dict[str, str] = Field(default_factory=dict)
+    annotations: dict[str, str] = Field(default_factory=dict)
+    taints: tuple[dict[str, str], ...] = ()
+    allocatable: dict[str, str] = Field(default_factory=dict)
+
+
+class AddedNodes(Document):
+    """So many nodes of a pool in a zone, and the waiting pods that they get under tie seed 0."""
+
+    pool: str
+    zone: str = ""
+    nodes: int
+    price: float | None = None
+    """Of one node, for an hour."""
+    pods: dict[str, int] = Field(default_factory=dict)
+    cpu_requested: str
+    """By all pods that are then there."""
+    cpu: str
+    template: NewNode
+
+
+class UsedNode(Document):
+    """A node that is there already, and gets pods once the new ones are there, too."""
+
+    node: str
+    zone: str = ""
+    pods: dict[str, int]
+    cpu_requested: str
+    cpu: str
+
+
+class NodeCount(Document):
+    """So many nodes of a pool in a zone."""
+
+    pool: str
+    zone: str = ""
+    nodes: int
+
+
+class WaitingPods(Document):
+    """Pods of a workload that still wait, and the rules that keep them off every node."""
+
+    workload: str
+    pods: int
+    rules: tuple[str, ...] = ()
+
+
+class StuckRollout(Document):
+    """A rollout that would end with so many pods waiting."""
+
+    workload: str
+    waiting: int
+    of: int
+    message: str = ""
+
+
+class NodeAlternative(Document):
+    """Nodes that cost no more and are no answer; each was tried."""
+
+    adds: tuple[NodeCount, ...]
+    nodes: int
+    cost: float
+    waiting: tuple[WaitingPods, ...] = ()
+    stuck_rollouts: tuple[StuckRollout, ...] = ()
+
+
+class Fills(Document):
+    """Under how many tie seeds kube-scheduler itself places all pods on these nodes."""
+
+    seeds: int
+    agree: int
+
+
+class TriedRollouts(Document):
+    """Deployments whose next rollout was tried with the new nodes: none that completes stops."""
+
+    workloads: int
+    seeds: int
+
+
+class NodeSideEffect(Document):
+    """What the nodes change for others."""
+
+    kind: SideEffectKind
+    workloads: tuple[str, ...] = ()
+    domains: tuple[str, ...] = ()
+    excess: int = 0
+
+
+class NeverRunning(Document):
+    """A pod that no node of any pool takes."""
+
+    pod: str
+    workload: str
+    reason: str
+
+
+class NodePlan(Document):
+    """The result of `planner scale-up`."""
+
+    api_version: Literal["planner/v1"] = "planner/v1"
+    kind: Literal["NodePlan"] = "NodePlan"
+    source: ClusterSource | None = None
+    status: NodePlanStatus
+    objective: Literal["price", "nodes", "cpu"]
+    pending: int
+    """Pods that wait after kube-scheduler has placed what it can."""
+    adds: tuple[AddedNodes, ...] = ()
+    there: tuple[UsedNode, ...] = ()
+    cost: float = 0
+    bound: float | None = None
+    """No answer costs less; absent if no set of nodes is one."""
+    fills: Fills
+    waiting: tuple[WaitingPods, ...] = ()
+    never: tuple[NeverRunning, ...] = ()
+    left_out: tuple[str, ...] = ()
+    """Pods that kube-scheduler does not look at: gated, or another scheduler's."""
+    rollouts: TriedRollouts | None = None
+    side_effects: tuple[NodeSideEffect, ...] = ()
+    alternatives: tuple[NodeAlternative, ...] = ()
+    tried_sets: int = 0
+    time_limit: float
+    notices: tuple[Notice, ...] = ()

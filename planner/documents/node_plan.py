@@ -1,0 +1,188 @@
+"""`NodePlan`: the nodes to add, as a document."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+
+import numpy as np
+
+from planner.cluster import Cluster
+from planner.pools import Found, Objective
+from planner.pools.fill import Counts, Fill
+from planner.pools.kept_rollouts import Stuck
+from planner.pools.waiting import Waiting
+from planner_models.node import ZONE, Node
+from planner_models.node_plan import (
+    AddedNodes,
+    Fills,
+    NeverRunning,
+    NewNode,
+    NodeAlternative,
+    NodeCount,
+    NodePlan,
+    NodePlanStatus,
+    NodeSideEffect,
+    StuckRollout,
+    TriedRollouts,
+    UsedNode,
+    WaitingPods,
+)
+from planner_models.resources import CPU
+
+
+def node_plan(found: Found, objective: Objective, unit: Decimal) -> NodePlan:
+    """The document; a cost of 1 is one `unit` of the objective."""
+    best, start, options = found.best, found.start, found.options
+    counts = (0,) * len(found.offers) if best is None else best.added.counts
+    pods = start.pods
+    return NodePlan(
+        status=_status(found),
+        objective=objective,
+        pending=len(found.goal) + len(found.never),
+        adds=() if best is None else tuple(_adds(found, best)),
+        there=() if best is None else tuple(_there(found, best)),
+        cost=_amount(found.cost(counts), unit),
+        bound=None if found.bound is None else _amount(found.bound, unit),
+        fills=Fills(seeds=options.seeds, agree=found.agree),
+        waiting=_waiting(found.waiting),
+        never=tuple(
+            NeverRunning(
+                pod=pods[each.pod].key,
+                workload=start.workloads[int(start.group_of[each.pod])].short,
+                reason=each.reason,
+            )
+            for each in found.never
+        ),
+        left_out=tuple(sorted(pods[pod].key for pod in found.left_out)),
+        rollouts=TriedRollouts(workloads=len(found.rollouts), seeds=options.rollout_seeds)
+        if found.rollouts
+        else None,
+        side_effects=tuple(_side_effects(found)),
+        alternatives=tuple(
+            NodeAlternative(
+                adds=_node_counts(found, each.counts),
+                nodes=sum(each.counts),
+                cost=_amount(found.cost(each.counts), unit),
+                waiting=_waiting(each.waiting),
+                stuck_rollouts=_stuck(each.stuck),
+            )
+            for each in found.alternatives
+        ),
+        tried_sets=len(found.tried),
+        time_limit=options.time_limit,
+        notices=start.notices,
+    )
+
+
+def _status(found: Found) -> NodePlanStatus:
+    if found.accepted:
+        return "optimal" if found.proven else "feasible"
+    return "impossible" if found.proven else "undecided"
+
+
+def _amount(cost: int, unit: Decimal) -> float:
+    return float(cost * unit)
+
+
+def _adds(found: Found, best: Fill) -> Iterator[AddedNodes]:
+    cluster = best.cluster
+    for offer, nodes in zip(found.offers, best.added.nodes, strict=True):
+        if nodes:
+            requested, cpu = _cpu(cluster, nodes)
+            price = offer.pool.price
+            yield AddedNodes(
+                pool=offer.pool.name,
+                zone=offer.zone,
+                nodes=len(nodes),
+                price=None if price is None else float(price),
+                pods=_pods(found, best, nodes),
+                cpu_requested=requested,
+                cpu=cpu,
+                template=_new_node(offer.template, [cluster.nodes[node].name for node in nodes]),
+            )
+
+
+def _there(found: Found, best: Fill) -> Iterator[UsedNode]:
+    """Nodes of before that get some of the pods."""
+    new = {node for nodes in best.added.nodes for node in nodes}
+    homes = best.cluster.node_of[list(found.goal)]
+    for node in np.unique(homes[homes >= 0]).tolist():
+        if node not in new:
+            record = best.cluster.nodes[node]
+            requested, cpu = _cpu(best.cluster, [node])
+            yield UsedNode(
+                node=record.name,
+                zone=record.labels.get(ZONE, ""),
+                pods=_pods(found, best, [node]),
+                cpu_requested=requested,
+                cpu=cpu,
+            )
+
+
+def _pods(found: Found, best: Fill, nodes: Sequence[int]) -> dict[str, int]:
+    """Pods of the goal on these nodes, by workload."""
+    cluster = best.cluster
+    there = [pod for pod in found.goal if cluster.node_of[pod] in nodes]
+    counted = Counter(cluster.workloads[int(cluster.group_of[pod])].short for pod in there)
+    return dict(sorted(counted.items()))
+
+
+def _cpu(cluster: Cluster, nodes: Sequence[int]) -> tuple[str, str]:
+    column, chosen = cluster.resources.column(CPU), list(nodes)
+    used = int(cluster.used[chosen, column].sum())
+    return _cores(used), _cores(int(cluster.resources.allocatable[chosen, column].sum()))
+
+
+def _cores(milli: int) -> str:
+    return f"{milli / 1000:.10g}"
+
+
+def _new_node(template: Node, names: Sequence[str]) -> NewNode:
+    return NewNode(
+        names=tuple(names),
+        labels=dict(sorted(template.labels.items())),
+        annotations=dict(sorted(template.metadata.annotations.items())),
+        taints=tuple(
+            {"key": taint.key, "value": taint.value, "effect": taint.effect}
+            for taint in template.spec.taints
+        ),
+        allocatable={
+            name: f"{n}m" if name == CPU else str(n)
+            for name, n in sorted(template.allocatable.items())
+        },
+    )
+
+
+def _node_counts(found: Found, counts: Counts) -> tuple[NodeCount, ...]:
+    return tuple(
+        NodeCount(pool=offer.pool.name, zone=offer.zone, nodes=n)
+        for offer, n in zip(found.offers, counts, strict=True)
+        if n
+    )
+
+
+def _waiting(waiting: Iterable[Waiting]) -> tuple[WaitingPods, ...]:
+    return tuple(
+        WaitingPods(workload=each.workload.short, pods=each.pods, rules=each.rules)
+        for each in waiting
+    )
+
+
+def _stuck(stuck: Iterable[Stuck]) -> tuple[StuckRollout, ...]:
+    return tuple(
+        StuckRollout(
+            workload=each.workload.short, waiting=each.waiting, of=each.of, message=each.message
+        )
+        for each in stuck
+    )
+
+
+def _side_effects(found: Found) -> Iterator[NodeSideEffect]:
+    effects = found.effects
+    if effects.new_zones:
+        yield NodeSideEffect(kind="newDomain", domains=effects.new_zones)
+    if effects.uneven:
+        names = tuple(ref.short for ref in effects.uneven)
+        yield NodeSideEffect(kind="uneven", workloads=names, excess=effects.excess)

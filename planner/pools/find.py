@@ -1,0 +1,155 @@
+"""Which nodes to add for the pods that wait: the cheapest set that kube-scheduler fills."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from planner.cluster import Cluster
+from planner.cluster.owners import WorkloadRef
+from planner.disruption.node_lifecycle import with_condition_taints
+from planner.evictions.suggest import settled
+from planner.pools.alternatives import Alternative, alternatives
+from planner.pools.fill import Counts, Fill, Filling
+from planner.pools.greedy import grow
+from planner.pools.kept_rollouts import KeptRollouts
+from planner.pools.least_cost import LeastCost
+from planner.pools.pool import Offer
+from planner.pools.room import FreshNodes, Never
+from planner.pools.search import Search, Tried
+from planner.pools.side_effects import SideEffects, side_effects
+from planner.pools.waiting import Waiting, waiting_pods
+from planner.scheduler.profile import Profile
+from planner_models.pod import DEFAULT_SCHEDULER
+
+FIRST_PART = 0.5
+"""Part of the time for the proof before some answer is looked for without one."""
+
+
+@dataclass(frozen=True)
+class ScaleUpOptions:
+    """How many tie seeds a set has to stand, and how long to search.
+
+    With `keep_rollouts` no rollout that completes today may stop completing, each tried under
+    `rollout_seeds`.
+    """
+
+    seeds: int = 6
+    keep_rollouts: bool = True
+    rollout_seeds: int = 4
+    time_limit: float = 60.0
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The answer: `best` is the cheapest set that was found, or else the one that helps most.
+
+    Without `accepted`, somebody still waits in `best`, or it stops rollouts. `bound` is the cost
+    below which no set is an answer; None if no set at all is. `proven` says that `best` is the
+    cheapest answer, or that there is none.
+    """
+
+    start: Cluster
+    """The cluster after kube-scheduler has placed what it can without new nodes."""
+    offers: tuple[Offer, ...]
+    goal: tuple[int, ...]
+    """Pods that some node could take."""
+    never: tuple[Never, ...]
+    left_out: tuple[int, ...]
+    """Pods that kube-scheduler does not look at: gated, or another scheduler's."""
+    best: Fill | None
+    """None if there is nobody to add a node for."""
+    accepted: bool
+    bound: int | None
+    proven: bool
+    agree: int
+    """Seeds under which `best` is filled."""
+    waiting: tuple[Waiting, ...]
+    """Who of the goal still waits in `best`."""
+    tried: tuple[Tried, ...]
+    alternatives: tuple[Alternative, ...]
+    effects: SideEffects
+    rollouts: tuple[WorkloadRef, ...]
+    """Deployments whose rollouts were tried with the new nodes."""
+    options: ScaleUpOptions
+
+    def cost(self, counts: Counts) -> int:
+        """What these nodes cost, in whole units of the objective."""
+        return sum(n * offer.cost for n, offer in zip(counts, self.offers, strict=True))
+
+
+def scale_up(
+    cluster: Cluster,
+    chosen: Collection[int],
+    offers: Sequence[Offer],
+    profile: Profile,
+    options: ScaleUpOptions,
+) -> Found:
+    """The cheapest nodes for the chosen pods that wait; other waiting pods compete with them."""
+    start = settled(with_condition_taints(cluster), profile)
+    waiting = [pod for pod in start.pending.tolist() if pod in set(chosen)]
+    asked = [pod for pod in waiting if _looked_at(start, pod)]
+    left_out = tuple(pod for pod in waiting if pod not in set(asked))
+    fresh = FreshNodes(Filling(start, tuple(asked), offers, profile))
+    never = fresh.never(asked)
+    goal = tuple(pod for pod in asked if pod not in {each.pod for each in never})
+    found = Found(
+        start=start,
+        offers=tuple(offers),
+        goal=goal,
+        never=tuple(never),
+        left_out=left_out,
+        best=None,
+        accepted=True,
+        bound=0,
+        proven=True,
+        agree=options.seeds,
+        waiting=(),
+        tried=(),
+        alternatives=(),
+        effects=SideEffects(),
+        rollouts=(),
+        options=options,
+    )
+    if not goal:
+        return found
+    rollouts = KeptRollouts(start, profile, options.rollout_seeds)
+    search = Search(
+        Filling(start, goal, offers, profile),
+        LeastCost(fresh, goal, offers),
+        options.seeds,
+        rollouts if options.keep_rollouts else None,
+    )
+    best, proven = _searched(search, options.time_limit)
+    return replace(
+        found,
+        best=best,
+        accepted=search.found is not None,
+        bound=search.bound,
+        proven=proven,
+        agree=sum(not search.filling.fill(best.added, s).waiting for s in range(options.seeds)),
+        waiting=waiting_pods(best.cluster, best.waiting, profile),
+        tried=tuple(search.tried.values()),
+        alternatives=alternatives(search),
+        effects=side_effects(start, best.cluster),
+        rollouts=rollouts.workloads if options.keep_rollouts else (),
+    )
+
+
+def _searched(search: Search, time_limit: float) -> tuple[Fill, bool]:
+    """Prove first; where that takes long, have some answer, and then go on."""
+    begin = time.monotonic()
+    proven = search.run(begin + FIRST_PART * time_limit)
+    if proven and search.found is not None:
+        return search.found, True
+    grown = grow(search, begin + 0.8 * time_limit)
+    if not proven:
+        proven = search.run(begin + time_limit)
+    return search.found or grown, proven
+
+
+def _looked_at(cluster: Cluster, index: int) -> bool:
+    pod = cluster.pods[index]
+    gated = pod.terminating or pod.spec.scheduling_gates
+    return not gated and pod.spec.scheduler_name == DEFAULT_SCHEDULER

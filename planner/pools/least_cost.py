@@ -1,0 +1,86 @@
+"""What any set of nodes costs at least that has room for the goal: rows of sums and counts.
+
+A row is something of which the goal needs so much: a resource, or places for the pods of one group.
+A set that is short in some row can't run the goal, whatever kube-scheduler does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil
+
+import numpy as np
+
+from planner.pools.fill import Counts
+from planner.pools.pool import Offer
+from planner.pools.room import FreshNodes
+
+
+class LeastCost:
+    """Lower bounds for sets that contain a given one and add only offers from some index on."""
+
+    def __init__(self, fresh: FreshNodes, goal: Sequence[int], offers: Sequence[Offer]) -> None:
+        self._offers = offers
+        needs, rooms = _rows(fresh, goal)
+        self._rows = [(need, room) for need, room in zip(needs, rooms, strict=True) if need > 0]
+        self._rates = [
+            [_suffix(room, [Fraction(o.cost) for o in offers]) for _, room in self._rows],
+            [_suffix(room, [Fraction(1)] * len(offers)) for _, room in self._rows],
+        ]
+
+    def cost(self, counts: Counts) -> int:
+        """What the set costs."""
+        return sum(n * offer.cost for n, offer in zip(counts, self._offers, strict=True))
+
+    def has_room(self, counts: Counts) -> bool:
+        """Whether no row is short: only then it makes sense to ask kube-scheduler."""
+        return all(short <= 0 for short in self._short(counts))
+
+    def at_least(self, counts: Counts, first: int) -> tuple[int, int] | None:
+        """Cost and nodes of any larger set, by offers from `first` on; None if none has room."""
+        lack = self._short(counts)
+        found = [self.cost(counts), sum(counts)]
+        for i, rates in enumerate(self._rates):
+            more = 0
+            for short, rate in zip(lack, rates, strict=True):
+                if short > 0:
+                    least = rate[first]
+                    if least is None:
+                        return None
+                    more = max(more, ceil(short * least))
+            found[i] += more
+        return found[0], found[1]
+
+    def _short(self, counts: Counts) -> list[int]:
+        used = [(i, n) for i, n in enumerate(counts) if n]
+        return [need - sum(n * room[i] for i, n in used) for need, room in self._rows]
+
+
+def _suffix(room: Sequence[int], costs: Sequence[Fraction]) -> list[Fraction | None]:
+    """By index: the least cost for one unit of the row among the offers from there on."""
+    found: list[Fraction | None] = [None]
+    for have, cost in zip(reversed(room), reversed(costs), strict=True):
+        known = found[-1]
+        own = cost / have if have else None
+        best = own if known is None or (own is not None and own < known) else known
+        found.append(best)
+    return found[::-1]
+
+
+def _rows(fresh: FreshNodes, goal: Sequence[int]) -> tuple[list[int], list[list[int]]]:
+    """What is needed beyond the free room of the nodes that are there, and what offers bring."""
+    groups = fresh.cluster.group_of
+    count = Counter(int(groups[pod]) for pod in goal)
+    sample = {int(groups[pod]): pod for pod in goal}
+    slots = {group: fresh.slots(pod) for group, pod in sample.items()}
+    usable = np.logical_or.reduce([slots[group] > 0 for group in sample])
+    total = sum(fresh.request(pod) * count[group] for group, pod in sample.items())
+    old = [node for node in fresh.old if usable[node]]
+    needs = (total - fresh.free[old].sum(axis=0)).tolist()
+    rooms = fresh.free[fresh.nodes].T.tolist()
+    for group in sample:
+        needs.append(count[group] - int(slots[group][fresh.old].sum()))
+        rooms.append(slots[group][fresh.nodes].tolist())
+    return needs, rooms

@@ -1,0 +1,64 @@
+"""The report of `planner scale-up`: the nodes, and what else was tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner.report.html.map_view import Tone
+from planner.report.html.view import (
+    Badge,
+    Fact,
+    Names,
+    Page,
+    Row,
+    Section,
+    TableSection,
+    TextSection,
+)
+from planner.report.html.words import sentence, words
+from planner.report.tables import scale_up_table
+from planner.report.text.blocks import plain_text
+from planner_models.node_plan import NodePlan, NodePlanStatus
+
+BADGES: dict[NodePlanStatus, tuple[str, Tone]] = {
+    "optimal": ("Optimal", "good"),
+    "feasible": ("Feasible", "warn"),
+    "impossible": ("Impossible", "bad"),
+    "undecided": ("Undecided", "warn"),
+}
+
+
+def scale_up_page(document: NodePlan) -> Page:
+    """The answer, its numbers, and everything as text."""
+    text = plain_text(scale_up_table.blocks(document, wide=True))
+    badge = Badge("Not for all", "bad") if document.never else Badge(*BADGES[document.status])
+    return Page(
+        command="planner scale-up",
+        badge=badge,
+        headline=sentence(scale_up_table.headline(document)),
+        lead=tuple(scale_up_table.remarks(document)),
+        facts=tuple(_facts(document)),
+        sections=(
+            *_sections(document),
+            TextSection("The same as text", (text,), code=True, folded=True),
+        ),
+        names=Names((), ()),
+        words=words("domain"),
+        notices=tuple(notice.text for notice in document.notices),
+    )
+
+
+def _facts(document: NodePlan) -> Iterator[Fact]:
+    yield Fact(f"{document.pending:,}", "pending pods")
+    yield Fact(f"{sum(each.nodes for each in document.adds):,}", "nodes to add")
+    yield Fact(f"{document.cost:.10g}", scale_up_table.cost_of(document, 0).partition(" ")[2])
+
+
+def _sections(document: NodePlan) -> Iterator[Section]:
+    if document.adds:
+        table = scale_up_table.adds_table(document)
+        yield TableSection("Add", "", table.header, tuple(map(Row, table.rows)), frozenset((0,)))
+    if document.alternatives:
+        rows = tuple(map(Row, scale_up_table.alternatives(document)))
+        header = ("nodes", "what is wrong")
+        yield TableSection("Not as good, each tried", "", header, rows, frozenset())

@@ -1,0 +1,197 @@
+"""A `NodePlan` as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from planner.report.text.blocks import GAP, Block, Paragraph, Table
+from planner.report.text.notices import notice_blocks
+from planner.words import conjoined, count_of, named_or_counted
+from planner_models.node_plan import NodeAlternative, NodeCount, NodePlan, StuckRollout, WaitingPods
+
+
+def blocks(document: NodePlan, *, wide: bool) -> Sequence[Block]:
+    """What never runs, the nodes, what they do, what was tried, and what is proven."""
+    found: list[Block] = list(_never(document))
+    found.append(Paragraph(headline(document), "bold"))
+    if document.adds:
+        found.extend((GAP, adds_table(document)))
+    found.extend(Paragraph(text) for text in remarks(document))
+    if document.alternatives:
+        found.extend((GAP, Paragraph("Not as good, each tried:")))
+        tried = alternatives(document)
+        found.extend(Paragraph(f"  {nodes}: {wrong}", indent=4) for nodes, wrong in tried)
+    if document.adds:
+        found.extend((GAP, Paragraph(proof(document))))
+    if document.notices:
+        found.extend((GAP, *notice_blocks(document.notices, wide=wide)))
+    return found
+
+
+def names(document: NodePlan) -> Iterable[str]:
+    """`c7i.large/eu-1a=2`, a line each; a pool without zones has none."""
+    for each in document.adds:
+        yield f"{each.pool}{f'/{each.zone}' if each.zone else ''}={each.nodes}"
+
+
+def headline(document: NodePlan) -> str:
+    """The answer in a sentence or two."""
+    if not document.pending:
+        return "Nothing to add: no pod waits."
+    runnable = document.pending - len(document.never)
+    if not runnable:
+        return "Nothing to add: no node of these pools helps."
+    nodes = count_of(sum(each.nodes for each in document.adds), "node")
+    pods = count_of(runnable, "pending pod")
+    cost = cost_of(document, document.cost)
+    match document.status:
+        case "optimal":
+            kept = " with rollouts kept" if _stopping(document) else ""
+            return f"Add {nodes} for {pods}: {cost}. Optimal{kept}."
+        case "feasible":
+            return f"Add {nodes} for {pods}: {cost}. Feasible, not proven the cheapest."
+        case "impossible":
+            return f"No set of nodes within the limits of these pools is enough for {pods}."
+        case "undecided":
+            return f"No set of nodes was found that is enough for {pods}, and none is excluded."
+
+
+def cost_of(document: NodePlan, cost: float) -> str:
+    """`0.357 per hour`, `7.72 CPU`, `4 nodes`."""
+    unit = {"price": "per hour", "cpu": "CPU", "nodes": "nodes"}[document.objective]
+    return f"{cost:.10g} {unit}"
+
+
+def adds_table(document: NodePlan) -> Table:
+    """The new nodes, and those that are there and get pods as well."""
+    rows = [
+        (
+            str(each.nodes),
+            each.pool,
+            each.zone or "-",
+            _pods(each.pods) or "-",
+            f"{each.cpu_requested} of {each.cpu}",
+        )
+        for each in document.adds
+    ]
+    rows += [
+        (
+            "",
+            f"{each.node} (there)",
+            each.zone or "-",
+            _pods(each.pods),
+            f"{each.cpu_requested} of {each.cpu}",
+        )
+        for each in document.there
+    ]
+    return Table(("ADD", "POOL", "ZONE", "FOR", "CPU THEN REQUESTED"), tuple(rows))
+
+
+def remarks(document: NodePlan) -> Iterator[str]:
+    """What kube-scheduler makes of the nodes, and what they change for others."""
+    if document.left_out:
+        yield (
+            f"{named_or_counted(document.left_out, 'pod')}: gated, or another scheduler's; "
+            "took no part."
+        )
+    if not document.adds and not document.waiting:
+        return
+    if document.waiting:
+        yield f"With the nodes that help most, {_waiting(document.waiting)}."
+    elif document.fills.agree == document.fills.seeds:
+        runnable = document.pending - len(document.never)
+        who = "It then runs" if runnable == 1 else f"All {runnable} then run"
+        yield (
+            f"{who} by kube-scheduler's own choice, in {document.fills.agree} of "
+            f"{document.fills.seeds} tie seeds."
+        )
+    if document.rollouts is not None and document.status in ("optimal", "feasible"):
+        tried = count_of(document.rollouts.workloads, "Deployment")
+        seeds = count_of(document.rollouts.seeds, "tie seed")
+        yield f"No rollout that completes today gets stuck ({tried} tried, {seeds} each)."
+    for effect in document.side_effects:
+        if effect.kind == "newDomain":
+            noun = "a new zone" if len(effect.domains) == 1 else "new zones"
+            verb = "is" if len(effect.domains) == 1 else "are"
+            yield f"{conjoined(effect.domains)} {verb} {noun} for every rule that spreads by zone."
+        else:
+            who = conjoined([_name(each) for each in effect.workloads])
+            verb = "is" if len(effect.workloads) == 1 else "are"
+            yield (
+                f"{who} {verb} uneven then (excess {effect.excess}): next, planner evict or "
+                "planner solve --rebalance."
+            )
+
+
+def alternatives(document: NodePlan) -> Iterator[tuple[str, str]]:
+    """Sets that cost no more, and what is wrong with each."""
+    for each in document.alternatives:
+        yield f"{_nodes(each.adds)} ({each.cost:.10g})", _wrong(each)
+
+
+def proof(document: NodePlan) -> str:
+    """What is known about cheaper sets."""
+    limit = f"Limit: {document.time_limit:g}s."
+    if document.status == "optimal":
+        text = "Proven: no set of nodes of these pools is cheaper."
+        if _stopping(document) and any(each.cost < document.cost for each in _stopping(document)):
+            text += " To take a cheaper one that stops rollouts: --no-keep-rollouts"
+        return text
+    if document.status == "feasible" and document.bound is not None:
+        gap = 1 - document.bound / document.cost if document.cost else 0.0
+        return f"At least {cost_of(document, document.bound)} is needed (gap {gap:.0%}). {limit}"
+    if document.status == "impossible":
+        return "Proven: sets of these pools, within their limits, leave some of the pods waiting."
+    return limit
+
+
+def _never(document: NodePlan) -> Iterator[Block]:
+    """Pods that no pool takes, by workload and reason."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for each in document.never:
+        found.setdefault((each.workload, each.reason), []).append(each.pod)
+    for (workload, reason), pods in found.items():
+        who = f"{count_of(len(pods), 'pod')} of {workload}"
+        yield Paragraph(f"No pool's node takes {who}: {reason}.", "red")
+    if found:
+        yield GAP
+
+
+def _stopping(document: NodePlan) -> Sequence[NodeAlternative]:
+    return [each for each in document.alternatives if each.stuck_rollouts]
+
+
+def _name(workload: str) -> str:
+    return workload.partition("/")[2] or workload
+
+
+def _pods(pods: Mapping[str, int]) -> str:
+    return ", ".join(f"{_name(workload)} {n}" for workload, n in pods.items())
+
+
+def _nodes(adds: Sequence[NodeCount]) -> str:
+    return ", ".join(
+        f"{each.nodes} {each.pool}{f' in {each.zone}' if each.zone else ''}" for each in adds
+    )
+
+
+def _wrong(alternative: NodeAlternative) -> str:
+    if alternative.waiting:
+        return _waiting(alternative.waiting)
+    return f"the next rollout of {', that of '.join(map(_stuck, alternative.stuck_rollouts))}"
+
+
+def _waiting(waiting: Sequence[WaitingPods]) -> str:
+    """`5 web wait (hostname spread, CPU)`."""
+    return conjoined(
+        [
+            f"{each.pods} {_name(each.workload)} {'waits' if each.pods == 1 else 'wait'}"
+            + (f" ({', '.join(each.rules)})" if each.rules else "")
+            for each in waiting
+        ]
+    )
+
+
+def _stuck(stuck: StuckRollout) -> str:
+    pods = count_of(stuck.of, "pod")
+    return f"{_name(stuck.workload)} ends with {stuck.waiting} of {pods} waiting"

@@ -1,0 +1,196 @@
+"""The cheapest nodes that kube-scheduler fills by itself."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner.cluster import Cluster
+from planner.pools import Found, ScaleUpOptions, offers_of, read_pools, scale_up
+from planner.pools.fill import Filling
+from planner.scheduler.profile import default_profile
+from planner.scheduler.simulate import simulate
+from tests.checks.manifests import spread
+from tests.objects import HOSTNAME, ZONE, Json, cluster_of, inventory_of, node, template, workload
+from tests.pools.templates import pool
+
+PROFILE = default_profile()
+SMALL = pool("small", "2", price="1", zones="a,b")
+LARGE = pool("large", "4", price="1.8", zones="a,b")
+TAINTED = {"spec": {"taints": [{"key": "gpu", "effect": "NoSchedule"}]}}
+
+
+def web(replicas: int, spec: Json | None = None, cpu: str = "1") -> Json:
+    requests = {"containers": [{"name": "main", "resources": {"requests": {"cpu": cpu}}}]}
+    spec = {**requests, **(spec or {})}
+    return workload("Deployment", "web", {"replicas": replicas, "template": template(spec=spec)})
+
+
+def asked(cluster: Cluster, *templates: Json, **options: Any) -> Found:
+    """All pods that wait; what is saved is the price, or nodes without one."""
+    pools = read_pools(inventory_of(*templates).nodes)
+    offers = offers_of(pools, "price" if pools[0].price else "nodes")
+    every = range(len(cluster.pods))
+    given_options = ScaleUpOptions(**{"seeds": 3, "rollout_seeds": 2, **options})
+    return scale_up(cluster, every, offers, PROFILE, given_options)
+
+
+def added(found: Found) -> dict[str, int]:
+    assert found.best is not None
+    counts = zip(found.offers, found.best.added.counts, strict=True)
+    return {f"{offer.pool.name}/{offer.zone}": n for offer, n in counts if n}
+
+
+def test_nothing_is_added_when_nobody_waits() -> None:
+    found = asked(cluster_of(node("n1"), web(2)), SMALL)
+    assert found.best is None
+    assert (found.accepted, found.proven) == (True, True)
+
+
+def test_the_cheaper_pool_is_taken() -> None:
+    found = asked(cluster_of(node("n1", status=_cpu("1")), web(5)), SMALL, LARGE)
+    assert sum(added(found).values()) == 1
+    assert next(iter(added(found))).startswith("large")
+    assert (found.proven, found.bound) == (True, 18)
+
+
+def test_zone_spread_asks_for_nodes_in_both_zones() -> None:
+    cluster = cluster_of(node("n1", "a", status=_cpu("1")), node("n2", "b", status=_cpu("1")))
+    more = cluster_of(*_nodes(cluster), web(6, spread(ZONE)))
+    assert added(asked(more, SMALL)) == {"small/a": 1, "small/b": 1}
+
+
+def test_hostname_spread_asks_for_more_nodes_than_room_does() -> None:
+    cluster = cluster_of(node("n1", status=_cpu("1")), web(4, spread(HOSTNAME)))
+    assert sum(added(asked(cluster, LARGE, keep_rollouts=False)).values()) == 2
+
+
+def test_pods_of_daemon_sets_take_their_room_first() -> None:
+    agent = workload("DaemonSet", "agent", {"template": template(spec=_asks("1"))})
+    cluster = cluster_of(node("n1", status=_cpu("500m")), agent, web(2))
+    assert added(asked(cluster, pool("small", "2", price="1"))) == {"small/": 2}
+
+
+def test_what_no_node_of_any_pool_takes_is_told_apart_with_its_reason() -> None:
+    cluster = cluster_of(node("n1", status=_cpu("1")), web(1, cpu="3"))
+    found = asked(cluster, SMALL)
+    assert [each.reason for each in found.never] == ["CPU (3 requested, at most 2 free)"]
+    assert found.best is None
+
+
+@pytest.mark.parametrize(
+    ("template", "reason"),
+    [
+        ({**pool("small", "8"), **TAINTED}, "taints that it does not tolerate"),
+        (pool("small", "8"), "its node affinity or selector"),
+    ],
+)
+def test_reasons_name_the_rule(template: Json, reason: str) -> None:
+    spec = {} if "taints" in reason else {"nodeSelector": {"disk": "ssd"}}
+    cluster = cluster_of(node("n1", status=_cpu("1")), web(1, spec, cpu="3"))
+    assert [each.reason for each in asked(cluster, template).never] == [reason]
+
+
+def test_limits_of_a_pool_are_kept_and_the_rest_waits() -> None:
+    found = asked(
+        cluster_of(node("n1", status=_cpu("1")), web(6)), pool("small", price="1", max="1")
+    )
+    assert added(found) == {"small/": 1}
+    assert (found.accepted, found.proven, found.bound) == (False, True, None)
+
+
+def test_higher_priority_runs_first_where_limits_leave_somebody_waiting() -> None:
+    classes = [
+        {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": "high"},
+            "value": 100,
+        }
+    ]
+    important = {"priorityClassName": "high", "nodeSelector": {ZONE: "b"}, **_asks("1")}
+    high = workload("Deployment", "db", {"replicas": 1, "template": template(spec=important)})
+    low = web(4, {"nodeSelector": {ZONE: "a"}})
+    one = pool("small", price="1", zones="a,b", max="1")
+    found = asked(cluster_of(node("n1", "c", status=_cpu("1")), *classes, high, low), one)
+    assert added(found)["small/b"] == 1
+
+
+def test_a_minimum_is_added_in_any_case() -> None:
+    found = asked(
+        cluster_of(node("n1", status=_cpu("1")), web(2)), pool("small", price="1", min="2")
+    )
+    assert added(found) == {"small/": 2}
+
+
+def test_a_node_that_stops_a_rollout_is_not_an_answer() -> None:
+    """A new zone becomes a domain of the hard spread: the next rollout needs room there."""
+    pinned = {"nodeSelector": {ZONE: "c"}, **_asks("1")}
+    db = workload("Deployment", "db", {"replicas": 1, "template": template(spec=pinned)})
+    nodes = (node("n1", "a"), node("n2", "b"))
+    cluster = cluster_of(*nodes, web(6, spread(ZONE)), db)
+    small = pool("small", "1500m", price="1", zones="c")
+    assert added(asked(cluster, small, keep_rollouts=False)) == {"small/c": 1}
+    kept = asked(cluster, small)
+    assert added(kept)["small/c"] > 1
+    assert [each.workload.name for each in kept.tried[-2].stuck] == ["web"]
+
+
+def _cpu(amount: str) -> Json:
+    return {"allocatable": {"cpu": amount}}
+
+
+def _asks(cpu: str) -> Json:
+    return {"containers": [{"name": "main", "resources": {"requests": {"cpu": cpu}}}]}
+
+
+def _nodes(cluster: Cluster) -> list[Json]:
+    return [
+        node(each.name, each.labels[ZONE], status=_cpu(f"{each.allocatable['cpu']}m"))
+        for each in cluster.nodes
+    ]
+
+
+SIZES = st.integers(min_value=1, max_value=3)
+
+
+@settings(max_examples=30)
+@given(
+    replicas=st.integers(min_value=1, max_value=5),
+    key=st.sampled_from([None, ZONE, HOSTNAME]),
+    skew=st.integers(min_value=1, max_value=2),
+    sizes=st.lists(SIZES, min_size=1, max_size=2, unique=True),
+    prices=st.lists(SIZES, min_size=2, max_size=2),
+    zones=st.sampled_from(["a", "a,b", "b,c"]),
+)
+def test_no_set_of_smaller_cost_is_filled_and_the_answer_is(
+    replicas: int, key: str | None, skew: int, sizes: list[int], prices: list[int], zones: str
+) -> None:
+    rule = spread(key) if key else {}
+    for each in rule.get("topologySpreadConstraints", ()):
+        each["maxSkew"] = skew
+    cluster = cluster_of(node("n1", "a", status=_cpu("1")), web(replicas, rule))
+    templates = [
+        pool(f"p{size}", str(size), price=str(price), zones=zones, max="4")
+        for size, price in zip(sizes, prices, strict=False)
+    ]
+    found = asked(cluster, *templates, keep_rollouts=False)
+    assert found.proven
+    if found.best is None:
+        return
+    filling = Filling(found.start, found.goal, found.offers, PROFILE)
+    value = _value(found, found.best.added.counts) if found.accepted else (1 << 30, 0)
+    for counts in product(range(5), repeat=len(found.offers)):
+        if _value(found, counts) < value and sum(counts) <= 5:
+            assert filling.worst(counts, 3).waiting, counts
+    if found.accepted:
+        alone = filling.add(found.best.added.counts).cluster
+        assert not simulate(alone, [PROFILE]).unschedulable
+
+
+def _value(found: Found, counts: tuple[int, ...]) -> tuple[int, int]:
+    return found.cost(counts), sum(counts)
