@@ -18,7 +18,7 @@ from planner.report.html.view import (
     TextSection,
 )
 from planner.report.html.words import sentence, words
-from planner.report.tables import whatif_singles, whatif_table
+from planner.report.tables import whatif_singles, whatif_table, whatif_why
 from planner.report.tables.whatif_words import percent
 from planner.report.text.blocks import NO_BREAK, Paragraph, Table, plain_text
 from planner_models.whatif import WhatIf, WhatIfAnswer, WhatIfHelp
@@ -56,7 +56,7 @@ def _lead(document: WhatIf) -> Iterator[str]:
             each.text.replace(NO_BREAK, " ") for each in told if isinstance(each, Paragraph)
         )
         return
-    for block in (*whatif_table.why_blocks(document), *whatif_table.end_blocks(document)):
+    for block in (*whatif_why.blocks(document), *whatif_table.end_blocks(document)):
         if isinstance(block, Paragraph):
             yield " ".join(block.text.split())
 

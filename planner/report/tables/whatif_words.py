@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.words import count_of
-from planner_models.whatif import WhatIfLoss, WhatIfRequested, WhatIfSeeds
+from planner_models.whatif import WhatIfLoss, WhatIfRequested, WhatIfSeeds, WhatIfWorkload
 
 
 def fails(loss: WhatIfLoss) -> str:
@@ -48,3 +48,8 @@ def duration(seconds: int) -> str:
     hours, minutes = divmod(minutes, 60)
     parts = [(hours, "hour"), (minutes, "minute"), (0 if hours else rest, "second")]
     return " ".join(count_of(n, noun) for n, noun in parts if n) or "0 seconds"
+
+
+def hurt(each: WhatIfWorkload) -> bool:
+    """Whether pods of the workload do not run then."""
+    return each.missing > 0
