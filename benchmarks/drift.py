@@ -1,11 +1,12 @@
 """Clusters that drifted away from their spread rules, made directly as `Cluster` objects.
 
 Heavy-tailed Deployments on three zones and four flavours of nodes: hard zone spread with maxSkew 1,
-some also over hosts, some pinned to a flavour, some without any rule. Three drifts:
+some also over hosts, some pinned to a flavour, some without any rule. Drifts:
 
     zone    a zone was lost and came back empty; its pods run in the two others
     scale   scale-downs left zones uneven, and scale-ups left pods pending
     big     the same, with big pending pods of a high priority that need holes
+    none    nothing drifted: every workload is spread as it should be, and nothing is pending
 
 The same size, drift and seed give the same cluster.
 """
@@ -29,8 +30,9 @@ from planner_models.resources import ResourceRequirements
 from planner_models.selectors import LabelSelector
 from planner_models.topology_spread import TopologySpreadConstraint
 
-Drift = Literal["zone", "scale", "big"]
+Drift = Literal["zone", "scale", "big", "none"]
 DRIFTS: tuple[Drift, ...] = ("zone", "scale", "big")
+STEADY: Drift = "none"
 FLAVOUR = "node.example.com/flavour"
 FLAVOURS = (("general", 16, 64), ("compute", 32, 64), ("memory", 16, 128), ("small", 8, 32))
 SHARES = (0.45, 0.2, 0.15, 0.2)
@@ -89,20 +91,20 @@ class Layout:
 
 def drifted(nodes: int, drift: Drift, seed: int) -> Cluster:
     """The cluster of this size, drift and seed."""
-    rng = np.random.default_rng([nodes, DRIFTS.index(drift), seed])
+    rng = np.random.default_rng([nodes, (*DRIFTS, STEADY).index(drift), seed])
     zone = np.arange(nodes) % 3
     flavour = rng.choice(len(FLAVOURS), nodes, p=SHARES)
     size = np.array([[1000 * cpu, 1024 * gib, 110] for _, cpu, gib in FLAVOURS])
     taken = np.array([sum(d[1] for d in DAEMONS), sum(d[2] for d in DAEMONS), len(DAEMONS)])
     layout = Layout(zone, flavour, size[flavour] - taken, rng)
-    before = 1 if drift == "zone" else 1.22
+    before = 1 if drift in ("zone", "none") else 1.22
     total = round((PODS_PER_NODE * before - len(DAEMONS)) * nodes)
-    usage = 0.54 if drift == "zone" else rng.uniform(0.84, 0.92)
+    usage = 0.54 if drift in ("zone", "none") else rng.uniform(0.84, 0.92)
     loads = list(_workloads(rng, total, layout.free[:, :2].sum(axis=0) * usage, nodes, drift))
     zones = ((0, 1),) if drift == "zone" else ((0,), (1,), (2,))
     placed = [list(_initial(layout, load, zones)) for load in loads]
     waiting = [0] * len(loads)
-    if drift != "zone":
+    if drift in ("scale", "big"):
         _scale(rng, layout, loads, placed, waiting)
     if drift == "big":
         for load in _big(rng, nodes):

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from planner.api.plan import Plan
     from planner.api.rbac import rbac
     from planner.api.simulation import Simulation
+    from planner.api.whatif import WhatIf
     from planner.errors import PlannerError, UsageError
     from planner.solver.progress import Progress
     from planner.sources.live.reader import ReadProgress
@@ -56,6 +57,7 @@ else:
         "Simulation": "api.simulation",
         "Source": "api.load",
         "UsageError": "errors",
+        "WhatIf": "api.whatif",
         "check": "api.check",
         "live_names": "api.live",
         "load": "api.load",
@@ -96,6 +98,7 @@ __all__ = [
     "Simulation",
     "Source",
     "UsageError",
+    "WhatIf",
     "__version__",
     "check",
     "live_names",

@@ -39,6 +39,7 @@ PACKAGES = (
     "sequences",
     "solver",
     "sources",
+    "whatif",
 )
 LINT_IMPORTS = "from importlinter.cli import lint_imports_command; lint_imports_command()"
 HEAVY = frozenset({"jinja2", "networkx", "numpy", "ortools", "pandas", "pydantic"})

@@ -57,6 +57,7 @@ RepairKind = Literal[
     "rolloutRestart",
     "changeBudget",
     "drainOption",
+    "deleteNode",
 ]
 
 

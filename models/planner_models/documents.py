@@ -17,6 +17,7 @@ from planner_models.inspection import Inspection
 from planner_models.node_plan import NodePlan
 from planner_models.plan import Plan
 from planner_models.simulation import Simulation
+from planner_models.whatif import WhatIf
 
 DOCUMENTS: Mapping[str, type[Document]] = MappingProxyType(
     {
@@ -31,6 +32,7 @@ DOCUMENTS: Mapping[str, type[Document]] = MappingProxyType(
             Capacity,
             NodePlan,
             DrainPlan,
+            WhatIf,
             FleetDecision,
             FleetDecisionList,
         )

@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from planner.api.arguments import input_arguments, one_of, require_at_least, require_time
 from planner.api.live import require_budgets
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from planner.api.profiles import Configuration
     from planner.api.selection import Selection
     from planner.api.simulation import Simulation
+    from planner.api.whatif import WhatIf
     from planner.capacity.survive import Failure
     from planner.cluster import Cluster as Snapshot
     from planner.pools import Objective
@@ -351,6 +352,83 @@ class Cluster(Plans):
         found = scale_up(self.snapshot, chosen.pods, offers_of(given, saved), profile, options)
         plan = node_plan(found, saved, unit_of(given, saved))
         return NodePlan.of(plan, self._origin("scale-up", chosen.arguments))
+
+    def whatif(  # noqa: PLR0913 - options are keywords
+        self,
+        *,
+        lose: Sequence[str] = (),
+        each: Sequence[str] = (),
+        pairs: bool = False,
+        manner: Literal["unreachable", "removed", "both"] = "both",
+        cordon: Sequence[str] = (),
+        scale: Iterable[str] = (),
+        apply: Source | Iterable[Source] = (),
+        add_nodes: Iterable[str] = (),
+        preempt: bool = False,
+        seeds: int | None = None,
+        namespace: str | None = None,
+        scheduler: Configuration = None,
+        ignored_plugins: Sequence[str] = (),
+    ) -> WhatIf:
+        """What happens by itself after changes and failures.
+
+        `lose` names nodes that fail together: `node-1`, `zone/eu-1a`, `pool=spot`. They stop
+        answering (`manner="unreachable"`), or are removed, too. `each` tries every `zone`, `node`
+        or domain of another key alone, and with `pairs` every two of them at once.
+
+        Before that manifests are applied, workloads scaled (`deploy/web=6`, in `namespace`), nodes
+        like those of files added (`node.yaml=3`), nodes cordoned; and kube-scheduler acts on it,
+        where `preempt` lets lower priorities give way.
+        """
+        from planner.api.losses import every_loss, node_indexes, nodes_of, replicas_of, together
+        from planner.api.profiles import default_scheduler
+        from planner.api.whatif import (
+            NOTHING,
+            WhatIf,
+            added,
+            applied,
+            file_names,
+            in_the_end,
+            manners_of,
+            raw_documents,
+        )
+        from planner.documents.whatif import each_document, shown_key, what_if_document
+        from planner.scenario import Cordon, Scale
+        from planner.whatif import Options, prepare, what_if
+
+        manners = manners_of(manner)
+        require_at_least("seeds", seeds, 1)
+        require_nodes(self.snapshot)
+        profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
+        snapshot = self.snapshot
+        scaled = replicas_of(snapshot, scale, namespace or self.namespace)
+        cordoned = node_indexes(nodes_of(snapshot, word, "cordon") for word in cordon)
+        changes = (
+            *applied(self, apply),
+            *(Scale(ref, replicas) for ref, replicas in scaled),
+            *added(add_nodes),
+            *((Cordon(cordoned),) if cordoned else ()),
+        )
+        if each and lose:
+            raise UsageError("`lose` and `each` are two questions", help="ask one after the other")
+        if pairs and not each:
+            raise UsageError("`pairs` needs `each`: pairs of what?", help="each=['node']")
+        if not changes and not lose and not each:
+            raise UsageError("what if nothing happens? Name a change or a failure", help=NOTHING)
+        prepared = prepare(snapshot, changes, profile, preempt=preempt)
+        options = Options(manners, seeds, shown_key(snapshot))
+        origin = self._origin("whatif", () if namespace is None else ("-n", namespace))
+        if each:
+            losses = [loss for key in each for loss in every_loss(prepared.cluster(), key)]
+            return WhatIf.of(each_document(prepared, losses, options, pairs=pairs), origin)
+        cluster = prepared.cluster()
+        loss = together([nodes_of(cluster, word) for word in lose]) if lose else None
+        found = what_if(prepared, loss, options)
+        answer = WhatIf.of(what_if_document(found, file_names(apply)), origin)
+        objects = None if self.objects is None else (*self.objects, *raw_documents(apply))
+        ended = in_the_end(found.courses[-1].settled)
+        answer._after = replace(self, snapshot=ended, objects=objects)
+        return answer
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """The objects as they were read, with pods where they are now, as JSON for kubectl."""

@@ -19,8 +19,8 @@ from planner.cluster import Cluster, PodGroup, build_cluster
 from planner.cluster.node_rules import NodeRules
 from planner.cluster.owners import WorkloadRef
 from planner.disruption.node_lifecycle import with_condition_taints
-from planner.evictions.repeated_trials import BESIDE_NODES, TRIAL_WORK
 from planner.evictions.suggest import settled
+from planner.replay.trial_work import BESIDE_NODES, TRIAL_WORK
 from planner.scenario.manifests import applied
 from planner.scheduler.profile import Profile
 from planner.sources.defaulting import default_spec, with_priority

@@ -33,6 +33,7 @@ from planner.cli.schema import schema
 from planner.cli.session import Session
 from planner.cli.simulate import simulate
 from planner.cli.solve import solve
+from planner.cli.whatif import whatif
 from planner.errors import PlannerError
 from planner.exit_codes import DONE, INTERRUPTED
 
@@ -52,6 +53,7 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "solve": solve,
     "evict": evict,
     "drain": drain,
+    "whatif": whatif,
     "fleet": fleet,
     "dump": dump,
     "rbac": rbac,

@@ -11,7 +11,7 @@ from planner.drain.blocked import Obstacle, obstacles
 from planner.drain.find import Drain
 from planner.drain.helps import helps_for
 from planner.drain.kubectl import KubectlRun, kubectl_runs, refuses
-from planner.evictions.repeated_trials import USUAL_SEEDS
+from planner.replay.trial_work import USUAL_SEEDS
 from planner_models.drain import (
     BlockedPod,
     DrainBounds,

@@ -10,7 +10,7 @@ from planner.drain.empty_nodes import EmptyingNodes
 from planner.drain.fewest_rounds import AtOnce
 from planner.drain.find import Drain
 from planner.drain.rolling import RollingDrain, RollingOptions
-from planner.evictions.repeated_trials import USUAL_SEEDS
+from planner.replay.trial_work import USUAL_SEEDS
 from planner_models import drain as model
 from planner_models.drain import DrainPlan
 from planner_models.notice import Notice

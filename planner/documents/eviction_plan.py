@@ -17,9 +17,9 @@ from planner.documents.part_of_pods import part_notice
 from planner.documents.workload_changes import workload_changes
 from planner.drain.not_emptied import not_emptied
 from planner.evictions.goals import IN_A_ROW, Aim
-from planner.evictions.repeated_trials import USUAL_SEEDS
 from planner.evictions.suggest import find_evictions
 from planner.evictions.suggestion import EvictOptions, Suggestion
+from planner.replay.trial_work import USUAL_SEEDS
 from planner.replay.violations import Violation, total
 from planner.scheduler.profile import Profile
 from planner.sequences.outcome import Changed

@@ -19,8 +19,8 @@ from planner.drain.fewest_rounds import AtOnce, Fewest, fewest_rounds, most_at_o
 from planner.drain.find import Drain, find_drain
 from planner.drain.options import DrainOptions
 from planner.drain.rounds import Rolling, Rounds, Shape
-from planner.evictions.repeated_trials import BESIDE_NODES, TRIAL_WORK, USUAL_SEEDS
 from planner.evictions.suggest import settled
+from planner.replay.trial_work import BESIDE_NODES, TRIAL_WORK, USUAL_SEEDS
 from planner.scheduler.profile import Profile
 
 TABLE_WORK = 500_000

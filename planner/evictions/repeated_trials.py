@@ -16,17 +16,13 @@ from planner.disruption.budgets import Allowances
 from planner.evictions.goals import Aim
 from planner.replay.settling import Choices, OutOfTimeError
 from planner.replay.trial import Manner, Trial, TrialRun, WavePlan
+from planner.replay.trial_work import usual_seeds
 from planner.replay.violations import total, violations
 from planner.scheduler.profile import Profile
 from planner.solver.progress import Progress, Report, silent
 
-USUAL_SEEDS = 20
 FEW = 3
 """So many trials say whether something is worth trying in all manners."""
-TRIAL_WORK = 30_000_000
-"""Evictions times nodes that are simulated without being asked to: some ten seconds."""
-BESIDE_NODES = 600
-"""What a landing costs beside looking at nodes, in nodes."""
 FIRST_SEED = 2
 """Trials of the first seed: with evicted pods gone, and still there."""
 EXAMPLES = 6
@@ -98,12 +94,9 @@ def tried_seeds(
 
     `waiting` pods are tried beside those that the waves evict, if it is not all that wait.
     """
-    if asked is not None:
-        return asked
     beside = len(cluster.pending) if waiting is None else waiting
     landings = sum(len(wave.evictions) for wave in waves) + beside
-    work = max(1, landings) * (len(cluster.nodes) + BESIDE_NODES)
-    return max(1, min(USUAL_SEEDS, TRIAL_WORK // work))
+    return usual_seeds(asked, landings, len(cluster.nodes))
 
 
 class RepeatedTrials:

@@ -1,8 +1,9 @@
 """A cluster as a file: the objects that were read, with pods where they are now.
 
 The result is a `v1` List that kubectl and planner read. Objects are written as they came, so that
-nothing is lost that planner has no use for; only pods change, and pods that planner made from
-templates are added, with what their controllers would have made for them.
+nothing is lost that planner has no use for; only pods change, nodes that were tainted, added or
+removed, and numbers of replicas. Pods that planner made from templates are added, with what their
+controllers would have made for them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import msgspec
 
 from planner.cluster import GONE, PENDING, Cluster
 from planner.cluster.owners import WorkloadRef
+from planner.report.cluster_objects import change_nodes, change_replicas
 from planner.report.text.files import write_file
 from planner.sources.raw_objects import Json, ObjectKey, key_of, raw_objects
 from planner.sources.read import RawDocument
@@ -21,6 +23,7 @@ from planner_models.workload import HASH_LABEL
 
 API_VERSIONS = {"Job": "batch/v1", "ReplicationController": "v1"}
 """Of controllers; all others are in apps/v1."""
+LEAVING_SINCE = "1970-01-01T00:00:00Z"
 
 
 def write_cluster(path: str, documents: Iterable[RawDocument], cluster: Cluster) -> None:
@@ -35,16 +38,18 @@ def cluster_text(documents: Iterable[RawDocument], cluster: Cluster) -> bytes:
         for each in raw_objects(documents)
         if isinstance(each.get("metadata"), dict)
     }
+    change_nodes(objects, cluster)
+    change_replicas(objects, cluster)
     for index, pod in enumerate(cluster.pods):
         node = int(cluster.node_of[index])
         raw = objects.get(("Pod", pod.namespace, pod.name))
-        if raw is None and pod.synthesised and node >= PENDING:
+        if raw is None and pod.synthesised and node >= PENDING and not pod.terminating:
             raw = _made(pod, objects, cluster)
         if raw is None:
             continue
         key = ("Pod", pod.namespace, pod.name)
         if node >= 0:
-            objects[key] = _placed(raw, cluster.nodes[node].name)
+            objects[key] = _placed(_leaving(raw, pod), cluster.nodes[node].name)
         elif node == PENDING:
             objects[key] = _waiting(raw)
         elif node == GONE:
@@ -63,6 +68,14 @@ def _placed(raw: Json, node: str) -> Json:
     status["phase"] = status.get("phase") or "Pending"
     status["conditions"] = [*conditions, {"type": "PodScheduled", "status": "True"}]
     return {**raw, "spec": {**spec, "nodeName": node}, "status": status}
+
+
+def _leaving(raw: Json, pod: Pod) -> Json:
+    """A pod that was told to go and has not gone; when is not known."""
+    metadata = raw["metadata"]
+    if not pod.terminating or metadata.get("deletionTimestamp"):
+        return raw
+    return {**raw, "metadata": {**metadata, "deletionTimestamp": LEAVING_SINCE}}
 
 
 def _waiting(raw: Json) -> Json:

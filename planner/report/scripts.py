@@ -10,14 +10,18 @@ from planner.report.shell_script import (
     ScriptEviction,
     ScriptWave,
     eviction_object,
+    printable,
+    quoted,
     refusal,
     shell_script,
 )
+from planner.report.tables import whatif_deletion
 from planner.report.tables.drain_table import headline
 from planner.words import count_of
 from planner_models.drain import DrainOptions, DrainPlan, DrainRound
 from planner_models.evictions import EvictionPlan, EvictionWave, PlannedEviction
 from planner_models.plan import Plan, ReadyPods, Step, WorkloadChange
+from planner_models.whatif import WhatIf, WhatIfDeletion
 
 
 def eviction_script(document: EvictionPlan) -> str:
@@ -187,3 +191,25 @@ def _promises(workloads: Iterable[WorkloadChange]) -> Iterator[Promise]:
             counts = dict(zip(each.domains, each.after, strict=True))
             names = (each.namespace, each.workload, each.controllers)
             yield Promise(*names, each.topology_key, counts)
+
+
+def whatif_script(document: WhatIf) -> str:
+    """Annotations that say which pods go, and then the scaling; nothing else can be carried out."""
+    told = [whatif_deletion.headline(each) for each in document.deletions if each.annotate]
+    if not told:
+        return refusal(["planner whatif: there is nothing to annotate before a scale-down"])
+    lines = ["#!/bin/sh", *(f"# {printable(text)}" for text in told), "set -eu"]
+    for each in document.deletions:
+        if each.annotate:
+            lines += _annotated(each)
+    return "\n".join(lines) + "\n"
+
+
+def _annotated(each: WhatIfDeletion) -> Iterator[str]:
+    namespace, _, workload = each.workload.partition("/")
+    kubectl = f"kubectl -n {quoted(namespace)}"
+    for key in each.annotate:
+        pod = quoted(f"pod/{key.partition('/')[2]}")
+        cost = f"{whatif_deletion.ANNOTATION}={each.cost}"
+        yield f"{kubectl} annotate --overwrite {pod} {cost}"
+    yield f"{kubectl} scale {quoted(workload)} --replicas={each.after}"

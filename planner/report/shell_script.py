@@ -259,30 +259,30 @@ def shell_script(
     rounds = [_ROUNDS] if any(wave.back for wave in waves) else []
     body = [*rounds, *_cordon_functions(numbers), *_waves(waves, numbers), *_counting(promises)]
     plan = sha256("\n".join(body).encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    told = "\n".join(f"# {_printable(text)}" for text in comments)
+    told = "\n".join(f"# {printable(text)}" for text in comments)
     end = '[ "$run" = yes ] || echo "nothing was changed; --run acts"'
-    there = [] if context is None else [_CONTEXT.format(context=_quoted(context))]
+    there = [] if context is None else [_CONTEXT.format(context=quoted(context))]
     head = _HEAD.format(comments=told, plan=plan)
     return "\n".join([head, *there, _FUNCTIONS, *body, end]) + "\n"
 
 
 def refusal(comments: Sequence[str]) -> str:
     """A script that changes nothing: it says why, and fails."""
-    told = "\n".join(f"# {_printable(text)}" for text in comments)
-    return f"#!/bin/sh\n{told}\necho {_quoted(_printable(comments[0]))} >&2\nexit 3\n"
+    told = "\n".join(f"# {printable(text)}" for text in comments)
+    return f"#!/bin/sh\n{told}\necho {quoted(printable(comments[0]))} >&2\nexit 3\n"
 
 
 def _cordon_functions(numbers: Mapping[str, int]) -> Iterator[str]:
     """Cordons of a wave end with it, or with the script, whichever comes first."""
     if not numbers:
         return
-    cases = (f"      {n}) uncordon {n} {_quoted(node)} ;;" for node, n in numbers.items())
+    cases = (f"      {n}) uncordon {n} {quoted(node)} ;;" for node, n in numbers.items())
     on = f'{{"metadata":{{"annotations":{{"{CORDON}":"%s"}}}},"spec":{{"unschedulable":true}}}}'
     off = f'{{"metadata":{{"annotations":{{"{CORDON}":null}}}},"spec":{{"unschedulable":null}}}}'
     yield _CORDONS.format(
         annotation=CORDON,
-        set='"$(printf ' + _quoted(on) + ' "$plan")"',
-        unset=_quoted(off),
+        set='"$(printf ' + quoted(on) + ' "$plan")"',
+        unset=quoted(off),
         cases="\n".join(cases),
     )
 
@@ -296,7 +296,7 @@ def _waves(waves: Sequence[ScriptWave], numbers: Mapping[str, int]) -> Iterator[
         evictions = count_of(len(wave.evictions), "eviction")
         if wave.empty:
             evictions = "kubectl drain evicts what is there by then"
-        yield f"say {_quoted(f'wave {number} of {len(waves)}: {evictions}')}"
+        yield f"say {quoted(f'wave {number} of {len(waves)}: {evictions}')}"
         yield from _wave(wave, numbers, held=held)
         yield ""
         held = wave.hold and bool(wave.cordon)
@@ -305,10 +305,10 @@ def _waves(waves: Sequence[ScriptWave], numbers: Mapping[str, int]) -> Iterator[
 def _wave(wave: ScriptWave, numbers: Mapping[str, int], *, held: bool) -> Iterator[str]:
     """New cordons first; then those go that the wave before has held and this one doesn't need."""
     for node in wave.drain:
-        yield f"say {_quoted(f'cordon {_printable(node)}')}"
-        yield f'[ "$run" = no ] || kubectl cordon -- {_quoted(node)}'
+        yield f"say {quoted(f'cordon {printable(node)}')}"
+        yield f'[ "$run" = no ] || kubectl cordon -- {quoted(node)}'
     for node in wave.cordon:
-        yield f"cordon {numbers[node]} {_quoted(node)}"
+        yield f"cordon {numbers[node]} {quoted(node)}"
     if held:
         yield " ".join(("lift", *(str(numbers[node]) for node in wave.cordon)))
     for eviction in wave.evictions:
@@ -316,11 +316,11 @@ def _wave(wave: ScriptWave, numbers: Mapping[str, int], *, held: bool) -> Iterat
     for eviction in wave.evictions:
         if eviction.uid:
             names = (eviction.namespace, eviction.pod, eviction.uid)
-            yield f"gone {' '.join(map(_quoted, names))}"
+            yield f"gone {' '.join(map(quoted, names))}"
     for namespace, controller, pods in wave.ready:
-        yield f"ready {_quoted(namespace)} {_quoted(controller)} {pods}"
+        yield f"ready {quoted(namespace)} {quoted(controller)} {pods}"
     if wave.empty:
-        yield f"empty {' '.join(map(_quoted, wave.empty))}"
+        yield f"empty {' '.join(map(quoted, wave.empty))}"
     yield from _afterwards(wave)
 
 
@@ -328,7 +328,7 @@ def _afterwards(wave: ScriptWave) -> Iterator[str]:
     if wave.cordon and not wave.hold:
         yield "lift"
     if wave.back:
-        yield f"back {' '.join(map(_quoted, wave.back))}"
+        yield f"back {' '.join(map(quoted, wave.back))}"
 
 
 def _counting(promises: Sequence[Promise]) -> Iterator[str]:
@@ -342,12 +342,12 @@ def _counting(promises: Sequence[Promise]) -> Iterator[str]:
             "{{range .items}}{{.metadata.name}} {{with index .metadata.labels "
             f'{json.dumps(key)}}}}}{{{{.}}}}{{{{end}}}}{{{{"\\n"}}}}{{{{end}}}}'
         )
-        yield f"  domains=$(kubectl get nodes -o {_quoted(f'go-template={template}')})"
+        yield f"  domains=$(kubectl get nodes -o {quoted(f'go-template={template}')})"
         for each in promises:
             if each.topology_key == key:
                 names = (each.namespace, each.workload, "\n".join(each.controllers))
                 planned = ", ".join(f"{domain} {n}" for domain, n in sorted(each.counts.items()))
-                yield f'  counts {" ".join(map(_quoted, names))} "$domains" {_quoted(planned)}'
+                yield f'  counts {" ".join(map(quoted, names))} "$domains" {quoted(planned)}'
     yield "  [ \"$differs\" = no ] || { echo 'not as planned: look again with planner'; exit 3; }"
     yield "fi"
 
@@ -364,9 +364,9 @@ def _evict(eviction: ScriptEviction) -> str:
         f"/api/v1/namespaces/{namespace}/pods/{pod}/eviction",
         json.dumps(eviction_object(eviction, dry_run=True)),
         json.dumps(eviction_object(eviction)),
-        _printable(what),
+        printable(what),
     )
-    return f"evict {' '.join(map(_quoted, words))}"
+    return f"evict {' '.join(map(quoted, words))}"
 
 
 def eviction_object(eviction: ScriptEviction, *, dry_run: bool = False) -> dict[str, object]:
@@ -382,7 +382,7 @@ def eviction_object(eviction: ScriptEviction, *, dry_run: bool = False) -> dict[
     return {**found, "deleteOptions": options} if options else found
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """One word for the shell, whatever is in it; a NUL, which no shell can hold, is dropped.
 
     What a terminal would obey is left to printf, so that the script can be read anywhere.
@@ -394,6 +394,6 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """On one line, without characters that a terminal might obey."""
     return re.sub(r"[^\x20-\x7e]", lambda found: ascii(found.group())[1:-1], text)

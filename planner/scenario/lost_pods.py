@@ -26,7 +26,8 @@ LostFate = Literal["replaced", "held", "stays", "ends", "unknown", "daemon"]
 """Another pod takes its place; or only when the old one is gone; nobody deletes it, though it is
 down; nothing comes after it; nobody knows what its controller does; it belongs to its node."""
 
-_OF_NODES = frozenset(("DaemonSet", "Node"))
+OF_NODES = frozenset(("DaemonSet", "Node"))
+"""Kinds of owners whose pods belong to their node."""
 _FATE_OF: Mapping[str, LostFate] = {
     "equal": "replaced",
     "assumed": "replaced",
@@ -96,7 +97,7 @@ def _siblings(cluster: Cluster, job: WorkloadRef, lost: frozenset[int]) -> Itera
 
 
 def _of_node(pod: Pod) -> bool:
-    return pod.owner is not None and pod.owner.kind in _OF_NODES
+    return pod.owner is not None and pod.owner.kind in OF_NODES
 
 
 class _Losses:

@@ -47,6 +47,15 @@ class WorkloadOutcome:
     """kube-scheduler's word on the first pod that waits, if it has tried any."""
 
     @property
+    def missing(self) -> int:
+        """Pods that do not run though they did, or were to; those that waited before do not count.
+
+        A pod that was put on a node that does not answer is neither running nor waiting.
+        """
+        gone = sum(self.before) - sum(self.after) if self.lost else 0
+        return max(0, gone, self.unreplaced + self.waiting - self.waited)
+
+    @property
     def share_lost(self) -> float:
         """The part of its running pods that it lost."""
         return self.lost / max(1, sum(self.before))
@@ -157,7 +166,7 @@ def outcome(settled: Settled, profile: Profile, *, topology_key: str = ZONE) -> 
         daemons=losses.daemons,
         over_the_limit=(_excess(before, profile), _excess(after, profile)),
         unmet_budgets=(_unmet(before), _unmet(after)),
-        cpu=(_requested(before, frozenset()), _requested(after, changed.down)),
+        cpu=(requested_cpu(before, frozenset()), requested_cpu(after, changed.down)),
     )
 
 
@@ -240,7 +249,8 @@ def _unmet(cluster: Cluster) -> tuple[str, ...]:
     return tuple(each.name for each in found if each.healthy < each.desired)
 
 
-def _requested(cluster: Cluster, down: frozenset[int]) -> Requested:
+def requested_cpu(cluster: Cluster, down: frozenset[int]) -> Requested:
+    """CPU in thousandths that running pods request, of what all nodes but these have."""
     column = cluster.resources.column(CPU)
     answers = np.setdiff1d(np.arange(len(cluster.nodes)), sorted(down))
     pods = _runs(cluster, down)

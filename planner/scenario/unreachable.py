@@ -19,8 +19,8 @@ All numbers are the defaults of kube-controller-manager.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -115,6 +115,26 @@ def zone_outages(cluster: Cluster, lost: Collection[int]) -> tuple[ZoneOutage, .
         down = size - sum(ready[key])
         found.append(ZoneOutage(key[1] or key[0], size, down, state, seconds, tuple(gone[key])))
     return tuple(found)
+
+
+def emptied_alone(cluster: Cluster) -> Iterator[bool]:
+    """By node, whether its pods are evicted if it alone falls silent."""
+    sizes: Counter[tuple[str, str]] = Counter()
+    ready: Counter[tuple[str, str]] = Counter()
+    for index, node in enumerate(cluster.nodes):
+        if index not in cluster.ghosts and EXCLUDED not in node.labels:
+            sizes[_zone_key(node)] += 1
+            ready[_zone_key(node)] += node.ready
+    states = {key: zone_state(ready[key], size - ready[key]) for key, size in sizes.items()}
+    answering = sum(state != "FullDisruption" for state in states.values())
+    for node in cluster.nodes:
+        key = _zone_key(node)
+        before, size = states.get(key, "Normal"), sizes[key]
+        left = ready[key] - (node.ready and EXCLUDED not in node.labels)
+        state = zone_state(left, size - left) if key in states else before
+        others = answering - (key in states and before != "FullDisruption")
+        everywhere = not others and (state == "FullDisruption" or key not in states)
+        yield not everywhere and seconds_between_nodes(state, size) is not None
 
 
 def _zone_key(node: Node) -> tuple[str, str]:

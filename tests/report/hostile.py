@@ -10,6 +10,7 @@ from planner.documents.eviction_plan import make_eviction_plan
 from planner.documents.inspection import inspect_cluster
 from planner.documents.plan import make_plan
 from planner.documents.simulation import simulation_of
+from planner.documents.whatif import each_document, what_if_document
 from planner.drain.find import find_drain
 from planner.drain.options import DrainOptions
 from planner.evictions.suggestion import EvictOptions
@@ -17,6 +18,7 @@ from planner.explain.diagnose import ExplainOptions
 from planner.explain.several_pods import explain_pods
 from planner.scheduler.profile import default_profile
 from planner.solver.problem.options import SolveOptions
+from planner.whatif import Loss, Options, prepare, what_if
 from planner_models.base import Document
 from tests.objects import HOSTNAME, ZONE, Json, cluster_of, node, pod
 
@@ -92,6 +94,7 @@ def documents_named(name: str) -> tuple[Document, ...]:
     """What every command says about a cluster with such names."""
     cluster, profile = cluster_named(name), default_profile()
     pods = cluster.pending.tolist()
+    prepared, lost = prepare(cluster, (), profile), Loss(f"a{name}", "node", (0,))
     return (
         inspect_cluster(cluster),
         explain_pods(cluster, pods, profile, ExplainOptions()),
@@ -99,4 +102,6 @@ def documents_named(name: str) -> tuple[Document, ...]:
         make_plan(cluster, SolveOptions(), profile),
         make_eviction_plan(cluster, EvictOptions(seeds=1), profile),
         drain_plan(find_drain(cluster, DrainOptions((0,), seeds=1), profile)),
+        what_if_document(what_if(prepared, lost, Options(seeds=1)), (name,)),
+        each_document(prepared, [lost], Options(seeds=1), pairs=False),
     )

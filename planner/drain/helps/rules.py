@@ -7,17 +7,14 @@ with the pods where they are; the rollout that brings it may place them anew.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
-from planner.cluster import Cluster
-from planner.cluster.owners import WorkloadRef
 from planner.drain.blocked import Obstacle
 from planner.drain.find import Drain
 from planner.drain.helps.carried_out import carried_out, outcome
 from planner.explain.repairs import Case, spec_changes
 from planner.explain.repairs.proposal import Proposal
 from planner.explain.rules import rules_of
-from planner.explain.situation.subject import Subject
+from planner.explain.situation.rolled_out import rolled_out
 from planner.words import count_of
 from planner_models.diagnosis import Repair
 
@@ -38,7 +35,8 @@ def propose(drain: Drain, obstacles: Sequence[Obstacle]) -> Iterator[Repair]:
     common.sort(key=lambda key: sum(each[key].cost for each in proposed))
     for key in common[:MOST]:
         changes = [each[key] for each in proposed]
-        found = carried_out(drain, _changed(drain.given, subjects, changes))
+        edits = {s.workload: c.overlay.edits for s, c in zip(subjects, changes, strict=True)}
+        found = carried_out(drain, rolled_out(drain.given, edits))
         if found is not None:
             yield _repair(cases, changes, found)
 
@@ -48,22 +46,6 @@ def _by_key(case: Case) -> Mapping[Key, Proposal]:
     for proposal in spec_changes(case):
         found.setdefault((proposal.kind, proposal.text), proposal)
     return found
-
-
-def _changed(cluster: Cluster, subjects: Sequence[Subject], changes: Sequence[Proposal]) -> Cluster:
-    """Every replica of each workload has the changed spec."""
-    groups = list(cluster.groups)
-    for subject, change in zip(subjects, changes, strict=True):
-        for group in _replicas(cluster, subject.workload):
-            spec = groups[group].spec
-            for edit in change.overlay.edits:
-                spec = edit(spec)
-            groups[group] = replace(groups[group], spec=spec)
-    return replace(cluster, groups=tuple(groups))
-
-
-def _replicas(cluster: Cluster, workload: WorkloadRef) -> list[int]:
-    return [group for group, ref in enumerate(cluster.workloads) if ref == workload]
 
 
 def _repair(cases: Sequence[Case], changes: Sequence[Proposal], found: Drain) -> Repair:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -26,9 +26,11 @@ from planner_models.diagnosis import Change, Repair
 
 __all__ = ["COSTS", "MOST_BESIDE", "Case", "not_listed", "repairs_for", "spec_changes"]
 
+Propose = Callable[[Case], Iterator[Proposal]]
+OF_SPREAD = (pod_topology_spread.inclusion_policies, pod_topology_spread.add_node_affinity)
+"""Changes of all spread constraints together."""
 GENERAL = (
-    pod_topology_spread.inclusion_policies,
-    pod_topology_spread.add_node_affinity,
+    *OF_SPREAD,
     label_node.propose,
     delete_pod.propose,
     scale.propose,
@@ -53,7 +55,7 @@ def repairs_for(case: Case) -> tuple[Repair, ...]:
 
 def spec_changes(case: Case) -> Iterator[Proposal]:
     """Single changes of the pod's own rules that let a node pass; what it requests is no rule."""
-    for proposal in _singles(case):
+    for proposal in _singles(case, OF_SPREAD):
         overlay = proposal.overlay
         if proposal.kind == "lowerRequest" or not overlay.only_edits:
             continue
@@ -82,13 +84,13 @@ def _rank(repair: Repair) -> tuple[object, ...]:
     return repair.data_loss, repair.cost, repair.kind, repair.field, repair.object, repair.text
 
 
-def _singles(case: Case) -> Iterator[Proposal]:
+def _singles(case: Case, general: Iterable[Propose] = GENERAL) -> Iterator[Proposal]:
     for rule in case.rules:
         nodes = case.refused_only_by(rule)
         if nodes.any():
             yield from changes_for(case, rule, nodes)
         yield from giving_up(case, rule)
-    for propose in GENERAL:
+    for propose in general:
         yield from propose(case)
 
 

@@ -19,6 +19,7 @@ from planner.report.tables import (
     fleet_table,
     plan_proof,
     scale_up_table,
+    whatif_table,
 )
 from planner.report.text.blocks import Paragraph, plain_text
 from planner.report.text.left_alone import left_alone_blocks
@@ -37,6 +38,7 @@ from planner_models.inspection import Inspection, SpreadViolation
 from planner_models.node_plan import NodePlan
 from planner_models.plan import Plan, PlanViolation, ProtectedPod
 from planner_models.simulation import SimulatedPod, Simulation
+from planner_models.whatif import WhatIf
 
 _VERDICTS: Mapping[Verdict, tuple[RuleId, Level]] = {
     "impossible": ("pod-impossible", "error"),
@@ -92,6 +94,28 @@ def _fact_spot(document: Diagnosis, fact: ConflictFact) -> Spot | None:
         return Spot(name, fact.field)
     short = f"{SHORT.get(name.kind, name.kind)}/{name.name}"
     return pod_spot(name.namespace, short, "", fact.field)
+
+
+# whatif
+
+
+def _what_if(document: WhatIf) -> Iterator[Check]:
+    """Every workload, in the manner that is worst for it; then every single failure."""
+    down: dict[str, int] = {}
+    for each in (each for manner in document.manners for each in manner.workloads):
+        down[each.workload] = max(each.missing, down.get(each.workload, 0))
+    told = plain_text(whatif_table.blocks(document, wide=False))
+    for name, missing in down.items():
+        namespace, _, workload = name.partition("/")
+        title = f"{count_of(missing, 'pod')} of {workload} would not run: "
+        title += whatif_table.headline(document)
+        found = Finding("whatif-worse", "error", title, told, (pod_spot(namespace, workload, ""),))
+        yield Check(namespace, workload, (found,) if missing else ())
+    for single in document.singles:
+        missing = max(single.waiting.values())
+        title = f"{count_of(missing, 'pod')} would not run without {single.kind} {single.domain}"
+        found = Finding("whatif-worse", "error", title, title, ())
+        yield Check(single.kind, single.domain, (found,) if missing else ())
 
 
 # simulate
@@ -336,6 +360,7 @@ _CHECKS: Mapping[type[Document], Callable[[Any], Iterable[Check]]] = {
     Capacity: _fitting,
     NodePlan: _scaled_up,
     DrainPlan: _drained,
+    WhatIf: _what_if,
     Inspection: _inspected,
     FleetDecision: _decided,
     FleetDecisionList: lambda document: chain.from_iterable(map(_decided, document.items)),

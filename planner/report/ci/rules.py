@@ -18,6 +18,7 @@ RuleId = Literal[
     "plan-not-proven",
     "evictions-not-converging",
     "pod-blocks-drain",
+    "whatif-worse",
     "fleet-deadlock",
     "fleet-impossible",
     "fleet-undecided",
@@ -80,6 +81,11 @@ RULES: Mapping[RuleId, RuleHelp] = MappingProxyType(
             "A node can't be emptied: a pod can't leave it.",
             "The message names the budget or the rules that keep it. `planner drain` lists changes "
             "with which the drain is possible; each was carried out on a copy of the cluster.",
+        ),
+        "whatif-worse": RuleHelp(
+            "A pod that runs now does not run after a change or a failure.",
+            "The message names the rule and the changes that help; each of them was tried on a "
+            "copy of the cluster.",
         ),
         "fleet-deadlock": RuleHelp(
             "Fleet stops picking clusters although enough of them can be picked.",

@@ -185,6 +185,34 @@ class TextSection:
 
 
 @dataclass(frozen=True)
+class FailureCell:
+    """One failure: how bad it is from 0 to 10, and in words."""
+
+    level: int
+    text: str
+
+
+@dataclass(frozen=True)
+class FailureGroup:
+    """Failures of one kind in one manner."""
+
+    label: str
+    summary: str
+    cells: tuple[FailureCell, ...]
+
+
+@dataclass(frozen=True)
+class FailureMap:
+    """A heat map of failures; `most` is what the strongest colour stands for."""
+
+    template: ClassVar[str] = "failures.html.j2"
+    title: str
+    note: str
+    groups: tuple[FailureGroup, ...]
+    most: str
+
+
+@dataclass(frozen=True)
 class Group:
     """Sections that belong together, such as all about one workload."""
 
@@ -203,6 +231,7 @@ Section = (
     | Conflict
     | CardSection
     | TextSection
+    | FailureMap
     | FleetMap
     | Group
 )

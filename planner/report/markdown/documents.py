@@ -20,6 +20,7 @@ from planner.report.tables import (
     plan_table,
     scale_up_table,
     simulation_table,
+    whatif_table,
 )
 from planner.report.tables.explain_repairs import texts, united
 from planner.report.tables.plan_checks import checks
@@ -40,6 +41,7 @@ from planner_models.inspection import Inspection
 from planner_models.node_plan import NodePlan
 from planner_models.plan import Plan
 from planner_models.simulation import Simulation
+from planner_models.whatif import WhatIf
 
 GOOD = ("schedulable", "gated")
 REPAIRS = 8
@@ -189,6 +191,13 @@ def node_plan_parts(document: NodePlan) -> Iterator[Part]:
     yield from scale_up_table.blocks(document, wide=False)
 
 
+def whatif_parts(document: WhatIf) -> Iterator[Part]:
+    """The worst as the heading; then everything that the table has."""
+    first, *rest = whatif_table.blocks(document, wide=False)
+    yield Heading(_text(first))
+    yield from (block for block in rest if block is not GAP)
+
+
 def inspection_parts(document: Inspection, cluster: Cluster | None) -> Iterator[Part]:
     """What there is, and what is uneven."""
     yield Heading(inspect_table.headline(document))
@@ -266,6 +275,8 @@ def parts_of(
             return capacity_parts(document)
         case NodePlan():
             return node_plan_parts(document)
+        case WhatIf():
+            return whatif_parts(document)
         case FleetDecision():
             return fleet_parts(document, members)
         case FleetDecisionList():

@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 
 from planner.report.text.blocks import NO_BREAK, Block, Paragraph
 
-_COMMAND = re.compile(rf"planner{NO_BREAK}(?P<name>[a-z]+)(?P<rest>(?:{NO_BREAK}[^ {NO_BREAK}]+)*)")
+_COMMAND = re.compile(
+    rf"planner{NO_BREAK}(?P<name>[a-z-]+)(?P<rest>(?:{NO_BREAK}[^ {NO_BREAK}]+)*)"
+)
 DEFAULT = "default"
 
 
