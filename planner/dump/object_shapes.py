@@ -188,6 +188,7 @@ SHAPES: dict[str, Fields] = {
                 "currentHealthy": kept,
                 "desiredHealthy": kept,
                 "expectedPods": kept,
+                "observedGeneration": kept,
                 "disruptedPods": ByName(NameKind.NAME, time),
                 "conditions": Each(
                     Fields({"type": WORD, "status": WORD, "reason": WORD, "message": message})

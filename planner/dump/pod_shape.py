@@ -72,9 +72,10 @@ def metadata_of(kind: str) -> Metadata:
         "ownerReferences": Each(OWNER),
         "creationTimestamp": time,
         "deletionTimestamp": time,
+        "generation": kept,
     }
     if kind == "Pod":
-        shapes["generation"] = kept
+        shapes["finalizers"] = Each(WORD)
     return Metadata(shapes, kind)
 
 

@@ -18,7 +18,8 @@ from planner.solver.progress import Report
 from planner.words import NAMED, conjoined, count_of
 
 ROUNDS = 3
-"""So often other evictions are looked for; then there are none at all."""
+"""So often other evictions are looked for, all together in the time of the first plan; then there
+are none at all."""
 NOTE = (
     "evictions whose replacements could drive off pods of lower priority were left out; planner "
     "evict looks for cordons that prevent it"
@@ -41,8 +42,12 @@ def without_preemption(
     while replayed is not None and replayed.driven and not options.preempt:
         rounds += 1
         reasons |= _staying(outcome, replayed, everybody=rounds > ROUNDS)
-        spared = options.spared | reasons.keys()
-        outcome = plan_outcome(first.before, replace(options, spared=spared), first.profile, report)
+        again = replace(
+            options,
+            spared=options.spared | reasons.keys(),
+            time_limit=options.time_limit / ROUNDS,
+        )
+        outcome = plan_outcome(first.before, again, first.profile, report)
         replayed = scheduler_replay(outcome)
     return (_compared(first, outcome, reasons) if reasons else outcome), replayed
 
@@ -50,19 +55,32 @@ def without_preemption(
 def _staying(outcome: PlanOutcome, replayed: ReplayedSeeds, *, everybody: bool) -> dict[int, str]:
     """Pods that the next plan leaves alone: who preempts, with all that are interchangeable.
 
-    Where a pod preempts that was not evicted itself, nothing says which eviction leads to it.
+    Where a pod preempts that was not evicted itself, it is those that made room for it.
     """
     cluster = outcome.before
     evicted = {step.pod for step in outcome.waves.steps if step.evicts}
     found: dict[int, str] = {}
     for preemptor, victims in replayed.driven.items():
-        guilty = {preemptor} if preemptor in evicted and not everybody else evicted
+        guilty = _guilty(outcome, evicted, preemptor, victims)
+        if everybody or not guilty:
+            guilty = evicted
         groups = {int(cluster.group_of[pod]) for pod in guilty}
         names = sorted(cluster.pods[victim].key for victim in victims)
         whom = conjoined(names) if len(names) <= NAMED else count_of(len(names), "pod")
         text = f"its eviction could make a waiting pod drive off {whom}"
         found |= dict.fromkeys(_members(outcome, groups), text)
     return found
+
+
+def _guilty(
+    outcome: PlanOutcome, evicted: set[int], preemptor: int, victims: Iterable[int]
+) -> set[int]:
+    """The preemptor, if it was evicted itself; otherwise who made room beside the victims."""
+    if preemptor in evicted:
+        return {preemptor}
+    node_of = outcome.before.node_of
+    homes = {int(node_of[victim]) for victim in victims}
+    return {pod for pod in evicted if int(node_of[pod]) in homes}
 
 
 def _members(outcome: PlanOutcome, groups: Iterable[int]) -> Iterable[int]:
