@@ -7,6 +7,7 @@ from typing import Literal
 from planner_models.base import Document
 from planner_models.diagnosis import Repair
 from planner_models.notice import Notice
+from planner_models.source import ClusterSource
 
 WhatIfMannerName = Literal["only", "unreachable", "removed"]
 """The changes alone, without a failure; nodes that stop answering, and whose objects stay; nodes
@@ -221,6 +222,7 @@ class WhatIf(Document):
 
     api_version: Literal["planner/v1"] = "planner/v1"
     kind: Literal["WhatIf"] = "WhatIf"
+    source: ClusterSource | None = None
     answer: WhatIfAnswer
     nodes: int
     pods: int

@@ -12,6 +12,7 @@ from planner.report.tables import (
     inspect_table,
     plan_table,
     simulation_table,
+    whatif_table,
 )
 from planner.report.text.blocks import WIDTH, Block, plain_text
 from planner_models.base import Document
@@ -25,6 +26,7 @@ TEXTS = {
     "Plan": plan_table,
     "EvictionPlan": evict_table,
     "DrainPlan": drain_table,
+    "WhatIf": whatif_table,
 }
 
 
