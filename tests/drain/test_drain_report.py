@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -30,10 +31,17 @@ def zone() -> DrainPlan:
     return planner.load(example="zone-outage-before").drain(zone="eu-1a")
 
 
-@pytest.mark.parametrize("name", ["one_node", "ledger", "zone"])
+DRAINS: dict[str, Callable[[], DrainPlan]] = {
+    "one-node": one_node,
+    "ledger": ledger,
+    "zone": zone,
+}
+
+
+@pytest.mark.parametrize("name", DRAINS)
 def test_the_text_of_a_drain_is_as_agreed(name: str) -> None:
-    text = {"one_node": one_node, "ledger": ledger, "zone": zone}[name]().to_text()
-    assert text == (SNAPSHOTS / f"drain-{name.replace('_', '-')}.txt").read_text()
+    text = DRAINS[name]().to_text()
+    assert text == (SNAPSHOTS / f"drain-{name}.txt").read_text()
 
 
 def test_each_change_that_is_said_to_help_is_a_repair_with_a_command_or_an_option() -> None:
