@@ -121,6 +121,7 @@ def test_the_filter_finds_workloads_nodes_and_namespaces(
     assert visible_rows(page).count() == 1
     assert page.locator(".now .tile:not(.off)").count() == 1
     page.get_by_role("button", name="Clear").click()
+    visible_rows(page).nth(11).wait_for()
     assert visible_rows(page).count() == 12
     page.get_by_label("Namespace").select_option("default")
     assert visible_rows(page).count() == 12
