@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from planner.errors import PlannerError, UsageError
     from planner.solver.progress import Progress
     from planner.sources.live.reader import ReadProgress
+    from planner.workers import WorkerDiedError, Workers
+    from planner.workers.start import start_workers
 else:
     _PLACES = {
         "Answer": "api.answers",
@@ -58,12 +60,15 @@ else:
         "Source": "api.load",
         "UsageError": "errors",
         "WhatIf": "api.whatif",
+        "WorkerDiedError": "workers",
+        "Workers": "workers",
         "check": "api.check",
         "live_names": "api.live",
         "load": "api.load",
         "load_fleet": "api.load",
         "translate": "api.dump",
         "rbac": "api.rbac",
+        "start_workers": "workers.start",
     }
 
     def __getattr__(name):
@@ -99,11 +104,14 @@ __all__ = [
     "Source",
     "UsageError",
     "WhatIf",
+    "WorkerDiedError",
+    "Workers",
     "__version__",
     "check",
     "live_names",
     "load",
     "load_fleet",
     "rbac",
+    "start_workers",
     "translate",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from planner.api.arguments import one_of, require_at_least, require_time
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from planner.cluster import Cluster as Snapshot
     from planner.solver.progress import Progress
     from planner.sources.inventory import Inventory
+    from planner.workers import Workers
     from planner_models.selectors import LabelSelector
 
 PREFERENCES = ("balance", "pack", "none")
@@ -159,6 +161,7 @@ class Plans(ABC):
         time_limit: float = 60.0,
         scheduler: Configuration = None,
         ignored_plugins: Sequence[str] = (),
+        jobs: int | Workers | None = 1,
         progress: Callable[[Progress], None] | None = None,
     ) -> EvictionPlan:
         """The fewest evictions after which kube-scheduler itself repairs what is broken.
@@ -168,9 +171,11 @@ class Plans(ABC):
         Goals are `spread`, `soft`, `utilization`, `consolidate`, and names of nodes to empty.
         `priority_threshold`, a number or a PriorityClass, leaves the pods from there on alone.
         `policy` is a DeschedulerPolicy or its file, to compare with; `like_descheduler` answers
-        with what the descheduler would do, round after round.
+        with what the descheduler would do, round after round. `jobs` processes, or workers of
+        `planner.start_workers`, try seeds side by side, with the same result.
         """
         from planner.api.eviction_plan import EvictionPlan, goals_of, policy_of, priority_of
+        from planner.api.jobs import workers_for
         from planner.api.profiles import default_scheduler
         from planner.descheduler.strategies.limits import Limits
         from planner.disruption.movability import MovePolicy
@@ -220,16 +225,18 @@ class Plans(ABC):
                 "`policy=FILE`",
             )
         rules = policy_of(self.inventory, policy)
-        if like_descheduler:
-            ours = find_evictions(self.snapshot, options, profile, progress)
-            usual = "usual policy" if rules is None else "policy"
-            file = os.fspath(policy) if isinstance(policy, str | os.PathLike) else usual
-            document = descheduler_plan(self.snapshot, rules, file, ours)
-        else:
-            policies = () if rules is None else (rules,)
-            document = make_eviction_plan(
-                self.snapshot, options, profile, policies=policies, progress=progress
-            )
+        with workers_for(jobs) as workers:
+            options = replace(options, workers=workers)
+            if like_descheduler:
+                ours = find_evictions(self.snapshot, options, profile, progress)
+                usual = "usual policy" if rules is None else "policy"
+                file = os.fspath(policy) if isinstance(policy, str | os.PathLike) else usual
+                document = descheduler_plan(self.snapshot, rules, file, ours)
+            else:
+                policies = () if rules is None else (rules,)
+                document = make_eviction_plan(
+                    self.snapshot, options, profile, policies=policies, progress=progress
+                )
         return EvictionPlan.of(document, self._origin("evict", chosen.arguments))
 
     def drain(  # noqa: PLR0913 - options are keywords
@@ -256,6 +263,7 @@ class Plans(ABC):
         time_limit: float = 60.0,
         scheduler: Configuration = None,
         ignored_plugins: Sequence[str] = (),
+        jobs: int | Workers | None = 1,
         progress: Callable[[Progress], None] | None = None,
     ) -> DrainPlan:
         """Whether these nodes can be emptied, in which waves, and what stands in the way.
@@ -270,10 +278,12 @@ class Plans(ABC):
         with `extra_nodes` added before; `round_number` is planned in any case. With `most` those
         are chosen that are worth most: by `price` per hour, a number for all or a file, otherwise
         by their number. `keep` selects nodes that stay, `survive` says which single failure the
-        rest has to stand: "zone", "node" or "none".
+        rest has to stand: "zone", "node" or "none". `jobs` processes, or workers of
+        `planner.start_workers`, try seeds and shapes of rounds side by side, with the same result.
         """
         from planner.api.drain_plan import DrainPlan, nodes_of, selected_pods, words_of
         from planner.api.drain_questions import Asked, answered
+        from planner.api.jobs import workers_for
         from planner.api.profiles import default_scheduler
         from planner.drain.options import DrainOptions
 
@@ -298,7 +308,9 @@ class Plans(ABC):
         )
         profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
         chosen = None if pod_selector is None else str(pod_selector)
-        document, shown = answered(self.snapshot, options, asked, profile, chosen, progress)
+        with workers_for(jobs) as workers:
+            options = replace(options, workers=workers)
+            document, shown = answered(self.snapshot, options, asked, profile, chosen, progress)
         words = words_of(nodes, None if selector is None else str(selector), zone, all_nodes)
         return DrainPlan.of(document, self._on(shown)._origin("drain", words))
 

@@ -102,7 +102,14 @@ class _Suggesting:
         seeds = tried_seeds(self._options.seeds, aim.real, departures(outcome.waves.waves))
         until = self._until if self._options.seeds is None else math.inf
         trials = RepeatedTrials(
-            aim, self._profile, self._budgets, _target(outcome), seeds, self._report, until
+            aim,
+            self._profile,
+            self._budgets,
+            _target(outcome),
+            seeds,
+            self._report,
+            until,
+            workers=self._options.workers,
         )
         search = RobustWaves(trials)
         tried = search.search(outcome.waves.waves, outcome.decision.steps)
@@ -162,7 +169,7 @@ class _Suggesting:
             return None
         waves = waves_within(pods, self._budgets)
         emptying = Emptying(aim, self._profile, self._budgets, tuple(pods))
-        trials = EmptyingTrials(emptying, pods, waves, options.seeds, self._report)
+        trials = EmptyingTrials(emptying, pods, waves, options.seeds, self._report, options.workers)
         tried = trials.tried(waves, patience=1)
         return tried if tried.converges else None
 
