@@ -20,7 +20,7 @@ from planner.cli.app import COMMANDS, application
 from planner.exit_codes import MEANINGS
 from planner.report.ci.rules import RULES
 from planner.report.markdown import escape
-from planner_models.documents import DOCUMENTS, json_schema
+from planner_models.documents import DOCUMENTS, SETTINGS, json_schema
 
 FOLDER = Path(__file__).parent / "reference"
 GENERATED = "<!-- Written by `make docs`; changes here are lost. -->"
@@ -40,7 +40,7 @@ def pages() -> dict[str, str]:
     found["exit-codes.md"] = _exit_codes()
     found["findings.md"] = _findings()
     found["check-rules.md"] = _check_rules()
-    for kind in DOCUMENTS:
+    for kind in (*DOCUMENTS, *SETTINGS):
         found[f"{kind}.schema.json"] = json.dumps(json_schema(kind), indent=2) + "\n"
     return found
 
@@ -110,7 +110,7 @@ def _documents() -> str:
         "What `-o json` and `-o yaml` write. Every document has `apiVersion: planner/v1` and its "
         "`kind`; `planner schema KIND` prints the JSON Schema, which also stands beside this page."
     )
-    return _page("Documents", intro, *map(_document, DOCUMENTS))
+    return _page("Documents", intro, *map(_document, (*DOCUMENTS, *SETTINGS)))
 
 
 def _document(kind: str) -> str:
