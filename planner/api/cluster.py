@@ -331,11 +331,12 @@ class Cluster(Plans):
     ) -> NodePlan:
         """The cheapest nodes to add for the pods that wait.
 
-        `pools` are files with Node objects as templates. `objective` says what is saved: `price`,
-        `nodes` or `cpu`. Nodes count only if kube-scheduler fills them by itself under all tie
-        `seeds`; with `keep_rollouts` no rollout may get stuck by them that completes today.
+        `pools` are files with Node objects as templates, MachineDeployments of cluster-api, or
+        NodePools of Karpenter with a table of instance types. `objective` says what is saved:
+        `price`, `nodes` or `cpu`. Nodes count only if kube-scheduler fills them by itself under all
+        tie `seeds`; with `keep_rollouts` no rollout may get stuck by them that completes today.
         """
-        from planner.api.node_plan import OBJECTIVES, NodePlan, pools_of
+        from planner.api.node_plan import OBJECTIVES, NodePlan, pool_input_of
         from planner.api.profiles import default_scheduler
         from planner.documents.node_plan import node_plan
         from planner.pools import ScaleUpOptions, objective_of, offers_of, scale_up, unit_of
@@ -343,14 +344,15 @@ class Cluster(Plans):
         require_time(time_limit)
         require_at_least("seeds", seeds, 1)
         require_nodes(self.snapshot)
-        given = pools_of(pools, None)
+        read = pool_input_of(pools, self.snapshot.nodes)
+        given = read.pools
         asked = None if objective is None else one_of("objective", objective, OBJECTIVES)
         saved = objective_of(given, cast("Objective | None", asked))
         profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
         chosen = self._selection("scale-up", targets, namespace, all_namespaces, selector)
         options = ScaleUpOptions(seeds=seeds, keep_rollouts=keep_rollouts, time_limit=time_limit)
         found = scale_up(self.snapshot, chosen.pods, offers_of(given, saved), profile, options)
-        plan = node_plan(found, saved, unit_of(given, saved))
+        plan = node_plan(found, saved, unit_of(given, saved), read.notices)
         return NodePlan.of(plan, self._origin("scale-up", chosen.arguments))
 
     def whatif(  # noqa: PLR0913 - options are keywords
