@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from planner.api.arguments import one_of, require_at_least, require_time
+from planner.api.loaded import Loaded
 from planner.api.names import require_nodes
 from planner.errors import UsageError
-from planner.report.emit import Origin
 
 if TYPE_CHECKING:
     from planner.api.drain_plan import DrainPlan
     from planner.api.eviction_plan import EvictionPlan, Policy, RunPolicyOrFile
     from planner.api.plan import Plan
     from planner.api.profiles import Configuration
-    from planner.api.selection import Selection
-    from planner.cluster import Cluster as Snapshot
     from planner.solver.progress import Progress
-    from planner.sources.inventory import Inventory
     from planner_models.selectors import LabelSelector
 
 PREFERENCES = ("balance", "pack", "none")
@@ -28,13 +24,8 @@ PATHS = (str, os.PathLike)
 MOVE_COSTS = ("count", "priority")
 
 
-class Plans(ABC):
-    """What a cluster can be asked to plan; `Cluster` has what was read."""
-
-    snapshot: Snapshot
-    inventory: Inventory
-    paths: tuple[str, ...]
-    example: str | None
+class Plans(Loaded):
+    """What a cluster can be asked to plan."""
 
     def solve(  # noqa: PLR0913 - options are keywords
         self,
@@ -347,26 +338,3 @@ class Plans(ABC):
         document, shown = answered(self.snapshot, options, asked, profile, chosen, progress)
         words = words_of(nodes, None if selector is None else str(selector), zone, all_nodes)
         return DrainPlan.of(document, self._on(shown)._origin("drain", words))
-
-    @abstractmethod
-    def _on(self, snapshot: Snapshot) -> Plans:
-        """The same cluster in another state."""
-
-    @abstractmethod
-    def _selection(
-        self,
-        command: str,
-        targets: Sequence[str],
-        namespace: str | None,
-        all_namespaces: bool,
-        selector: str | LabelSelector | None,
-    ) -> Selection:
-        """The pods that a question is about."""
-
-    @abstractmethod
-    def _require_budgets(self, command: str) -> None:
-        """Refuse to plan around budgets that could not be read."""
-
-    @abstractmethod
-    def _origin(self, command: str, part: tuple[str, ...]) -> Origin:
-        """What an answer is made from."""
