@@ -69,9 +69,9 @@ class Search:
             if self.least.has_room(counts) and self.try_set(counts):
                 continue  # larger sets cost more
             for i in range(first, len(counts)):
-                most = self.filling.offers[i].pool.most
-                if most is None or counts[i] < most:
-                    self._push((*counts[:i], counts[i] + 1, *counts[i + 1 :]), i)
+                grown = (*counts[:i], counts[i] + 1, *counts[i + 1 :])
+                if self.filling.allowed(grown):
+                    self._push(grown, i)
         return True
 
     def try_set(self, counts: Counts) -> bool:
