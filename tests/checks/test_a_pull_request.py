@@ -1,4 +1,4 @@
-"""Manifests as a pull request brings them, checked against the shared scenario before its outage."""
+"""Manifests as a pull request brings them, checked against the shared scenario."""
 
 from __future__ import annotations
 
@@ -138,9 +138,7 @@ def test_issue_135797_a_mistyped_key_and_no_selector(tmp_path: Path) -> None:
         "Did you mean kubernetes.io/hostname? All 12 nodes have it.",
     )
     assert selector.text[1] == "Tried with the key corrected: all 3 run, 2 of them on one node."
-    assert [each.text for each in selector.fixes] == [
-        "labelSelector: {matchLabels: {app: my-app}}"
-    ]
+    assert [each.text for each in selector.fixes] == ["labelSelector: {matchLabels: {app: my-app}}"]
 
 
 def test_priority_that_others_pay_for(tmp_path: Path) -> None:
