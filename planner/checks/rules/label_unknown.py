@@ -58,8 +58,8 @@ def _told(cluster: Cluster, key: str, value: str) -> str:
         if len(values) <= SHOWN
         else (f"{', '.join(values[:SHOWN])} or one of {len(values) - SHOWN} others")
     )
-    meant = lookalikes(values, value)
-    question = f" Did you mean {conjoined(meant[:SHOWN], 'or')}?" if len(meant) > 1 else ""
+    alike = lookalikes(values, value)
+    question = f" Did you mean {conjoined(alike[:SHOWN], 'or')}?" if len(alike) > 1 else ""
     return f"{key} is {some} on the {count}, never {value}.{question}"
 
 
