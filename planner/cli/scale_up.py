@@ -36,8 +36,10 @@ Pools = Annotated[
     list[str] | None,
     named(
         "--pools",
-        "Node objects as templates of nodes that could be added; annotations planner/price, "
-        "planner/zones, planner/min, planner/max. Repeatable.",
+        "Nodes that could be added: Node objects as templates (annotations planner/price, "
+        "planner/zones, planner/min, planner/max), cluster-api MachineDeployments, Karpenter "
+        "NodePools with a table of InstanceTypes (sample-instance-types is planner's own). "
+        "Repeatable.",
         "FILE|DIR",
     ),
 ]

@@ -29,11 +29,14 @@ from planner_models.node_plan import (
     UsedNode,
     WaitingPods,
 )
+from planner_models.notice import Notice
 from planner_models.resources import CPU
 
 
-def node_plan(found: Found, objective: Objective, unit: Decimal) -> NodePlan:
-    """The document; a cost of 1 is one `unit` of the objective."""
+def node_plan(
+    found: Found, objective: Objective, unit: Decimal, notices: Sequence[Notice] = ()
+) -> NodePlan:
+    """The document; a cost of 1 is one `unit` of the objective, `notices` are about the pools."""
     best, start, options = found.best, found.start, found.options
     counts = (0,) * len(found.offers) if best is None else best.added.counts
     pods = start.pods
@@ -72,7 +75,7 @@ def node_plan(found: Found, objective: Objective, unit: Decimal) -> NodePlan:
         ),
         tried_sets=len(found.tried),
         time_limit=options.time_limit,
-        notices=start.notices,
+        notices=(*start.notices, *notices),
     )
 
 

@@ -110,7 +110,6 @@ def _cheaper(search: Search, counts: Counts) -> Iterator[Counts]:
 
 def _changed(search: Search, counts: Counts, i: int, by: int) -> Counts | None:
     """So many nodes more of one offer; None beyond its limits."""
-    pool, number = search.filling.offers[i].pool, counts[i] + by
-    if number < pool.least or (pool.most is not None and number > pool.most):
-        return None
-    return (*counts[:i], number, *counts[i + 1 :])
+    changed = (*counts[:i], counts[i] + by, *counts[i + 1 :])
+    least = search.filling.offers[i].pool.least
+    return changed if changed[i] >= least and search.filling.allowed(changed) else None

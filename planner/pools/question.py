@@ -47,6 +47,7 @@ def question_of(filling: Filling, most: Counts) -> NodeQuestion | None:
             for offer, nodes in zip(filling.offers, added.nodes, strict=True)
         ),
         dict(sorted(goal.items())),
+        filling.shared_limits,
     )
 
 

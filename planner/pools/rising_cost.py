@@ -20,9 +20,8 @@ STEP_SECONDS = 4e-4
 
 def by_rising_cost(search: Search, until: float) -> None:
     """Go on until the answer is proven, or so much time is spent."""
-    offers = search.filling.offers
     open_sets: list[Entry] = []
-    _push(search, open_sets, tuple(offer.pool.least for offer in offers), 0)
+    _push(search, open_sets, tuple(offer.pool.least for offer in search.filling.offers), 0)
     while open_sets:
         cost, nodes, _, counts, first = open_sets[0]
         search.prove(cost)
@@ -35,9 +34,8 @@ def by_rising_cost(search: Search, until: float) -> None:
         if search.least.has_room(counts) and search.try_set(counts):
             continue  # larger sets cost more
         for i in range(first, len(counts)):
-            most = offers[i].pool.most
-            if most is None or counts[i] < most:
-                grown = (*counts[:i], counts[i] + 1, *counts[i + 1 :])
+            grown = (*counts[:i], counts[i] + 1, *counts[i + 1 :])
+            if search.filling.allowed(grown):
                 _push(search, open_sets, grown, i)
     search.proven = True
 

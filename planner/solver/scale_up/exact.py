@@ -143,6 +143,12 @@ class ExactNodes:
                     self._model.any_of([-literal - 1])
             for first, second in pairwise(added):
                 self._model.any_of([first, -second - 1])
+        for most, each in self._question.shared_limits:
+            reached = Linear()
+            for amount, added in zip(each, self._added, strict=True):
+                for literal in added:
+                    reached.add(literal, amount)
+            self._model.at_most(reached, most)
 
     def _only_where_added(self, literals: dict[int, int]) -> None:
         """Nothing lands on other nodes; in this form room alone makes a bound as good as sums."""

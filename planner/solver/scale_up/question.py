@@ -35,6 +35,8 @@ class NodeQuestion:
     problem: Problem
     offers: tuple[NodeOffer, ...]
     goal: Mapping[int, int]
+    shared_limits: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    """What several offers may reach in all, and what a node of each offer adds."""
 
     def cost(self, counts: Counts) -> int:
         """What these nodes cost."""
