@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from planner.api.arguments import one_of, require_at_least, require_time
@@ -13,13 +13,14 @@ from planner.errors import UsageError
 
 if TYPE_CHECKING:
     from planner.api.drain_plan import DrainPlan
-    from planner.api.eviction_plan import EvictionPlan, Policy
+    from planner.api.eviction_plan import EvictionPlan, Policy, RunPolicyOrFile
     from planner.api.plan import Plan
     from planner.api.profiles import Configuration
     from planner.solver.progress import Progress
     from planner_models.selectors import LabelSelector
 
 PREFERENCES = ("balance", "pack", "none")
+PATHS = (str, os.PathLike)
 MOVE_COSTS = ("count", "priority")
 
 
@@ -222,6 +223,51 @@ class Plans(Loaded):
                 self.snapshot, options, profile, policies=policies, progress=progress
             )
         return EvictionPlan.of(document, self._origin("evict", chosen.arguments))
+
+    def evict_under(  # noqa: PLR0913 - options are keywords
+        self,
+        run_policy: RunPolicyOrFile,
+        *,
+        ignored_strategies: Collection[str] = (),
+        leave_alone: Collection[str] = (),
+        cordons: bool = False,
+        seeds: int | None = None,
+        time_limit: float = 60.0,
+        scheduler: Configuration = None,
+        ignored_plugins: Sequence[str] = (),
+        progress: Callable[[Progress], None] | None = None,
+    ) -> EvictionPlan:
+        """What a round of `planner run` would evict under this policy, at this moment.
+
+        The policy, a RunPolicy or a DeschedulerPolicy or the file of one, says goals, limits and
+        whom to spare. `leave_alone` are workloads to spare beside them, `shop/deploy/api`.
+        `ignored_strategies` of a DeschedulerPolicy don't count. `cordons` allows cordons where the
+        policy doesn't.
+        """
+        from planner.api.eviction_plan import EvictionPlan, options_under
+        from planner.api.profiles import default_scheduler
+        from planner.documents.eviction_plan import eviction_plan
+        from planner.evictions.suggest import find_evictions
+        from planner.evictions.under_policy import terms_of
+        from planner.run.policy import policy_in
+
+        require_time(time_limit)
+        require_at_least("seeds", seeds, 1)
+        require_nodes(self.snapshot)
+        self._require_budgets("evict")
+        given = run_policy
+        policy = policy_in(given, ignored_strategies) if isinstance(given, PATHS) else given
+        terms = terms_of(
+            self.snapshot,
+            policy,
+            ignored=ignored_strategies,
+            leave_alone=leave_alone,
+            cordons=cordons,
+        )
+        options = options_under(self.snapshot, terms, seeds, time_limit)
+        profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
+        found = find_evictions(self.snapshot, options, profile, progress)
+        return EvictionPlan.of(eviction_plan(found), self._origin("evict", ()))
 
     def drain(  # noqa: PLR0913 - options are keywords
         self,
