@@ -85,7 +85,7 @@ class RealApi:
         finally:
             connection.close()
 
-    def put(self, item: Json) -> None:
+    def put(self, item: Json) -> Json:
         """Create an object; a status that the server drops then is put in afterwards."""
         path = self._path(item["kind"], item["metadata"].get("namespace"))
         code, told = self.request("POST", path, item)
@@ -95,6 +95,16 @@ class RealApi:
             whole = {**told, "status": {**told.get("status", {}), **item["status"]}}
             code, told = self.request("PUT", f"{path}/{name}/status", whole)
             assert code == http.HTTPStatus.OK, told
+        return told
+
+    def clear(self, kind: str, prefix: str) -> None:
+        """Remove all objects of a kind, by the prefix of its paths."""
+        _, found = self.request("GET", f"{prefix}/{kind}")
+        for item in found["items"]:
+            meta = item["metadata"]
+            inside = f"/namespaces/{meta['namespace']}" if "namespace" in meta else ""
+            path = f"{prefix}{inside}/{kind}/{meta['name']}?gracePeriodSeconds=0"
+            assert self.request("DELETE", path)[0] == http.HTTPStatus.OK
 
     def delete(self, resource: str, key: str) -> None:
         """Remove the object `namespace/name` at once."""
