@@ -85,6 +85,7 @@ class Growth(Loaded):
         objective: str | None = None,
         keep_rollouts: bool = True,
         seeds: int = 6,
+        compare: bool = True,
         time_limit: float = 60.0,
         namespace: str | None = None,
         all_namespaces: bool = False,
@@ -98,11 +99,13 @@ class Growth(Loaded):
         NodePools of Karpenter with a table of instance types. `objective` says what is saved:
         `price`, `nodes` or `cpu`. Nodes count only if kube-scheduler fills them by itself under all
         tie `seeds`; with `keep_rollouts` no rollout may get stuck by them that completes today.
+        `compare` adds what Karpenter and cluster-autoscaler would do, by their published rules.
         """
         from planner.api.node_plan import OBJECTIVES, NodePlan, pool_input_of
         from planner.api.profiles import default_scheduler
         from planner.documents.node_plan import node_plan
         from planner.pools import ScaleUpOptions, objective_of, offers_of, scale_up, unit_of
+        from planner.pools.peers import baselines_of
 
         require_time(time_limit)
         require_at_least("seeds", seeds, 1)
@@ -115,5 +118,6 @@ class Growth(Loaded):
         chosen = self._selection("scale-up", targets, namespace, all_namespaces, selector)
         options = ScaleUpOptions(seeds=seeds, keep_rollouts=keep_rollouts, time_limit=time_limit)
         found = scale_up(self.snapshot, chosen.pods, offers_of(given, saved), profile, options)
-        plan = node_plan(found, saved, unit_of(given, saved), read.notices)
+        others = baselines_of(found, profile) if compare else ()
+        plan = node_plan(found, saved, unit_of(given, saved), read.notices, others)
         return NodePlan.of(plan, self._origin("scale-up", chosen.arguments))

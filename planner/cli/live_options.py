@@ -10,7 +10,7 @@ import inspect
 import os
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -72,6 +72,8 @@ def _options(  # noqa: PLR0913, PLR0917 - the options themselves
 
 _PARAMETERS = tuple(inspect.signature(_options, eval_str=True).parameters.values())
 _IMPERSONATION = ("as_user", "as_groups")
+_OF_READERS = ("live", "max_age")
+"""Options of commands that could read something else, too."""
 
 
 def with_live_options(command: Command) -> Command:
@@ -82,7 +84,8 @@ def with_live_options(command: Command) -> Command:
     """
     own = inspect.signature(command, eval_str=True)
     taken = any("--as" in option_names(each) for each in own.parameters.values())
-    added = [each for each in _PARAMETERS if not (taken and each.name in _IMPERSONATION)]
+    left_out = _IMPERSONATION if taken else () if "example" in own.parameters else _OF_READERS
+    added = [each for each in _PARAMETERS if each.name not in left_out]
 
     @wraps(command)
     def run(**given: Any) -> int | None:
@@ -90,11 +93,17 @@ def with_live_options(command: Command) -> Command:
         return command(**given)
 
     parameters = list(own.parameters.values())
-    at = next(i for i, each in enumerate(parameters) if each.name == "example") + 1
+    before = (i for i, each in enumerate(parameters) if each.name == "example")
+    at = next(before, len(parameters) - 2) + 1
     run.__signature__ = own.replace(  # type: ignore[attr-defined]
         parameters=[*parameters[:at], *added, *parameters[at:]]
     )
     return run
+
+
+def running(context: typer.Context) -> Live:
+    """The running cluster of a command that is about nothing else."""
+    return _live(context, session_of(context).live)
 
 
 def live_of(context: typer.Context, *, files: bool) -> Live | None:
@@ -113,10 +122,14 @@ def live_of(context: typer.Context, *, files: bool) -> Live | None:
         part = namespace is not None or context.params.get("all_namespaces")
         if not (part or session_of(context).plugin or _nobody_on_stdin()):
             return None
+    return _live(context, given)
+
+
+def _live(context: typer.Context, given: Mapping[str, Any]) -> Live:
     return planner.Live(
         context=given.get("kube_context"),
         kubeconfig=given.get("kubeconfig"),
-        namespace=namespace,
+        namespace=context.params.get("namespace"),
         as_user=given.get("as_user"),
         as_groups=tuple(given.get("as_groups") or ()),
         request_timeout=given.get("request_timeout"),
