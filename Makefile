@@ -47,7 +47,7 @@ bench-quick: $(VENV)/.installed-bench ## run all benchmarks at small sizes (minu
 test-browser: $(VENV)/.installed-browser $(VENV)/.chromium ## open the HTML reports in a real browser
 	$(BIN)/pytest -m browser tests/browser
 
-test-live: dev ## read from a real kube-apiserver, where KUBEBUILDER_ASSETS names a folder with its binaries
+test-live: dev ## try it on a real control plane, where KUBEBUILDER_ASSETS names a folder with its binaries
 	$(BIN)/pytest -rs tests/live
 
 pictures: $(VENV)/.installed-browser $(VENV)/.chromium ## draw the pictures of the documentation anew
