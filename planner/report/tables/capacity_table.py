@@ -143,7 +143,7 @@ def curve_table(line: CapacityLine) -> Table:
         )
         for point in line.curve
     )
-    return Table(("MORE PODS", "MOVES", ""), rows)
+    return Table(("MORE PODS", "MOVES", ""), rows, right=frozenset((0, 1)))
 
 
 def _remarks(line: CapacityLine) -> Iterator[str]:
@@ -178,5 +178,7 @@ def _overview(document: Capacity) -> Table:
         for line in document.lines
     ]
     return Table(
-        (*header, f"AND SURVIVE A {kind.upper()} LOSS") if survive else header, tuple(rows)
+        (*header, f"AND SURVIVE A {kind.upper()} LOSS") if survive else header,
+        tuple(rows),
+        right=frozenset((1, 2, 4)),
     )
