@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from planner.api.node_plan import NodePlan
     from planner.api.plan import Plan
     from planner.api.rbac import rbac
+    from planner.api.run import run_policy, run_status
     from planner.api.simulation import Simulation
     from planner.api.whatif import WhatIf
     from planner.errors import PlannerError, UsageError
@@ -64,6 +65,8 @@ else:
         "load_fleet": "api.load",
         "translate": "api.dump",
         "rbac": "api.rbac",
+        "run_policy": "api.run",
+        "run_status": "api.run",
     }
 
     def __getattr__(name):
@@ -105,5 +108,7 @@ __all__ = [
     "load",
     "load_fleet",
     "rbac",
+    "run_policy",
+    "run_status",
     "translate",
 ]

@@ -12,6 +12,7 @@ from planner.evictions.suggest import settled
 from planner.pools.alternatives import Alternative, alternatives
 from planner.pools.by_model import by_model
 from planner.pools.fill import Counts, Fill, Filling
+from planner.pools.first_answers import first_answers
 from planner.pools.greedy import grow
 from planner.pools.kept_rollouts import KeptRollouts
 from planner.pools.least_cost import LeastCost
@@ -147,7 +148,8 @@ def _searched(search: Search, time_limit: float) -> Fill:
     by_rising_cost(search, FIRST_PART * time_limit)
     if search.proven and search.found is not None:
         return search.found
-    best = grow(search, search.spent + SECOND_PART * time_limit)
+    first_answers(search, search.spent + SECOND_PART * time_limit)
+    best = search.found or grow(search, search.spent + SECOND_PART * time_limit)
     most = by_model(search, time_limit)
     if search.found is not None:
         return search.found
