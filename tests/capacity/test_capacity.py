@@ -211,7 +211,7 @@ def _lone(name: str, size: int, home: int | None) -> Json:
     cpu = {"resources": {"requests": {"cpu": f"{size * 500}m"}}}
     return pod(
         name,
-        None if home is None else f"n{home}",
+        "" if home is None else f"n{home}",
         spec={"containers": [{"name": "main", **cpu}]},
         metadata={"labels": {"app": name}, **owned("ReplicaSet", name)},
     )
