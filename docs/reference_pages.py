@@ -18,9 +18,11 @@ from planner.checks import RULES as CHECK_RULES
 from planner.checks.rule import Rule
 from planner.cli.app import COMMANDS, application
 from planner.exit_codes import MEANINGS
+from planner.pools.read import SAMPLE_FILE
 from planner.report.ci.rules import RULES
 from planner.report.markdown import escape
-from planner_models.documents import DOCUMENTS, json_schema
+from planner_models.documents import DOCUMENTS, SETTINGS, json_schema
+from planner_models.instance_types import InstanceTypes
 
 FOLDER = Path(__file__).parent / "reference"
 GENERATED = "<!-- Written by `make docs`; changes here are lost. -->"
@@ -34,13 +36,28 @@ CHECK_INTRODUCTION = (
 )
 
 
+RESERVE = (
+    "## What the kubelet keeps",
+    "`capacity` is the machine, `allocatable` what pods can have of it. A type without allocatable "
+    "gets that of the smallest node of its instance type in the cluster; without such a node its "
+    "capacity is taken, and a notice says so: that is 5 to 25 % too much.",
+    "In planner's own table the rules of Amazon's EKS images are taken off (nodeadm in "
+    "awslabs/amazon-eks-ami): of the CPU 6 % of the first core, 1 % of the second, 0.5 % of the "
+    "next two and 0.25 % of all others; of the memory 255Mi and 11Mi for each pod that the machine "
+    "may have, and 100Mi for evictions. Before that 7.5 % of the nominal memory are taken off, "
+    "which the machine never shows (Karpenter's default for AWS). Its prices are on-demand prices "
+    "of one region at one time. They are samples, and every answer with them says so.",
+)
+
+
 def pages() -> dict[str, str]:
     """Every file below docs/reference/, by its name."""
     found = {"commands.md": _commands(), "documents.md": _documents()}
     found["exit-codes.md"] = _exit_codes()
     found["findings.md"] = _findings()
     found["check-rules.md"] = _check_rules()
-    for kind in DOCUMENTS:
+    found["instance-types.md"] = _instance_types()
+    for kind in (*DOCUMENTS, *SETTINGS):
         found[f"{kind}.schema.json"] = json.dumps(json_schema(kind), indent=2) + "\n"
     return found
 
@@ -110,7 +127,36 @@ def _documents() -> str:
         "What `-o json` and `-o yaml` write. Every document has `apiVersion: planner/v1` and its "
         "`kind`; `planner schema KIND` prints the JSON Schema, which also stands beside this page."
     )
-    return _page("Documents", intro, *map(_document, DOCUMENTS))
+    return _page("Documents", intro, *map(_document, (*DOCUMENTS, *SETTINGS)))
+
+
+def _instance_types() -> str:
+    intro = (
+        "A file for `planner scale-up --pools`, YAML or JSON: the machines among which NodePools "
+        "of Karpenter choose by their requirements. `sample-instance-types` in place of a file is "
+        "planner's own table: c7i, m7i and r7i of four sizes."
+    )
+    sample = "\n".join(SAMPLE_FILE.read_text(encoding="utf-8").splitlines()[4:13])
+    schema = InstanceTypes.model_json_schema(by_alias=True)
+    parts = [f"```yaml\n{sample}\n```", _input_model(schema)]
+    for name, model in sorted(schema["$defs"].items(), reverse=True):
+        parts.extend((f"## {name}", _input_model(model)))
+    return _page("Instance types", intro, *parts, *RESERVE)
+
+
+def _input_model(model: Json) -> str:
+    """What a user writes; quantities are those of Kubernetes."""
+    required = model.get("required", ())
+    rows = (
+        (escape.code(name), _cell(_quantities(field)), "yes" if name in required else "no")
+        for name, field in model["properties"].items()
+    )
+    return f"{_paragraphs(model['description'])}\n\n{_table(('field', 'type', 'required'), rows)}"
+
+
+def _quantities(field: Json) -> str:
+    """Amounts are read as whole numbers, and written as in a Node."""
+    return _type(field).replace("map of integer", "map of quantity")
 
 
 def _document(kind: str) -> str:

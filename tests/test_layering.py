@@ -17,6 +17,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = (
     "api",
+    "apply",
     "capacity",
     "checks",
     "cli",
@@ -63,7 +64,8 @@ def made_up(tmp_path: Path) -> Path:
     for package in ("planner_models", "planner", *(f"planner/{name}" for name in PACKAGES)):
         (tmp_path / package).mkdir()
         (tmp_path / package / "__init__.py").touch()
-    (tmp_path / "planner" / "__main__.py").touch()
+    for module in ("__main__", "apply/access", "apply/writing"):
+        (tmp_path / "planner" / f"{module}.py").touch()
     return tmp_path
 
 
@@ -98,6 +100,8 @@ def test_an_import_that_the_layers_allow_is_kept(
         ("planner/sources", "planner.cluster", "Imports go one way"),
         ("planner/scheduler", "planner.solver", "Imports go one way"),
         ("planner/solver", "planner.scheduler", "Imports go one way"),
+        ("planner/evictions", "planner.apply.writing", "Imports go one way"),
+        ("planner/api", "planner.apply.writing", "Only apply and run write to a cluster"),
         ("planner/replay", "planner.solver", "Replay never meets the solver"),
         ("planner/scenario", "planner.solver", "Scenario never meets the solver"),
         ("planner/report", "planner.cli", "Imports go one way"),

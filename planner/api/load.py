@@ -67,7 +67,7 @@ def _load_live(
     *,
     keep_objects: bool,
 ) -> Cluster:
-    given = list(_sources(source))
+    given = list(sources_of(source))
     if example is not None:
         raise UsageError(f"`example={example}` is a cluster of its own, beside no running one")
     seconds = most_seconds(live)
@@ -178,7 +178,7 @@ def _read(
     from planner.sources.load import load_documents, load_paths
     from planner.sources.read import RawDocument
 
-    given = list(_sources(source))
+    given = list(sources_of(source))
     named = tuple(each for each in given if isinstance(each, str))
     if example is not None:
         given.append(example_file(example))
@@ -199,7 +199,7 @@ def paths_of(source: Source | Iterable[Source], example: str | None) -> list[str
     """A packaged example, then files; only these have a place that can be read again."""
     from planner.sources.example import example_file
 
-    given = list(_sources(source))
+    given = list(sources_of(source))
     if not all(isinstance(each, str) for each in given):
         raise UsageError("a cluster is read from files here", help="give paths")
     named = [each for each in given if isinstance(each, str)]
@@ -208,10 +208,10 @@ def paths_of(source: Source | Iterable[Source], example: str | None) -> list[str
 
 def documents_of(source: Source | Iterable[Source], options: ReadOptions) -> Iterator[Document]:
     """Everything in paths and open files, as documents."""
-    return _documents(_sources(source), options)
+    return _documents(sources_of(source), options)
 
 
-def _sources(source: Source | Iterable[Source]) -> Iterator[str | IO[Any]]:
+def sources_of(source: Source | Iterable[Source]) -> Iterator[str | IO[Any]]:
     """Paths as text; whatever has a `read` is an open file."""
     if isinstance(source, str | os.PathLike):
         yield os.fspath(source)
@@ -219,7 +219,7 @@ def _sources(source: Source | Iterable[Source]) -> Iterator[str | IO[Any]]:
         yield cast("IO[Any]", source)
     elif isinstance(source, Iterable):
         for each in source:
-            yield from _sources(each)
+            yield from sources_of(each)
     else:
         raise UsageError(
             f"can't load {type(source).__name__} objects", help="give a path or an open file"

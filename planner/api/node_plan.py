@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from planner.api.answers import Answer
@@ -10,9 +11,10 @@ from planner_models import base, node_plan
 
 if TYPE_CHECKING:
     from planner.api.load import Source
-    from planner.pools import Pool
+    from planner.pools import PoolInput
     from planner.report.emit import Texts
     from planner.report.html.view import Page
+    from planner_models.node import Node
 
 OBJECTIVES = ("price", "nodes", "cpu")
 
@@ -48,23 +50,20 @@ class NodePlan(node_plan.NodePlan, Answer):
         return f"{self.status}, {sum(each.nodes for each in self.adds)} nodes, cost {self.cost:g}"
 
 
-def pools_of(source: Source | Iterable[Source], max_input: int | str | None) -> tuple[Pool, ...]:
-    """The templates in files, directories or open files."""
-    from planner.api.load import documents_of, read_options
-    from planner.pools import read_pools
-    from planner.sources.load import load_documents
-    from planner.sources.read import Document, RawDocument
+def pool_input_of(
+    source: Source | Iterable[Source], nodes: Sequence[Node], max_input: int | str | None = None
+) -> PoolInput:
+    """The pools in files, directories or open files, and what there is to say about them.
 
-    options = read_options(max_input, skip_invalid=False)
-    documents = tuple(documents_of(source, options))
-    nodes = load_documents(documents, options).nodes
-    by_file: dict[str, list[Document]] = {}
-    for each in documents:
-        if isinstance(each, RawDocument):
-            by_file.setdefault(each.file, []).append(each)
-    files = {
-        node.name: file
-        for file, found in by_file.items()
-        for node in load_documents(found, options).nodes
-    }
-    return read_pools(nodes, files)
+    `sample-instance-types` stands for planner's own table of instance types, unless a file of that
+    name is there.
+    """
+    from planner.api.load import documents_of, read_options, sources_of
+    from planner.pools import pools_in
+    from planner.pools.read import SAMPLE, SAMPLE_FILE
+    from planner.sources.read import RawDocument
+
+    own = not Path(SAMPLE).exists()
+    named = [str(SAMPLE_FILE) if own and each == SAMPLE else each for each in sources_of(source)]
+    documents = documents_of(named, read_options(max_input, skip_invalid=False))
+    return pools_in((each for each in documents if isinstance(each, RawDocument)), nodes)

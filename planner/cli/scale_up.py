@@ -36,8 +36,10 @@ Pools = Annotated[
     list[str] | None,
     named(
         "--pools",
-        "Node objects as templates of nodes that could be added; annotations planner/price, "
-        "planner/zones, planner/min, planner/max. Repeatable.",
+        "Nodes that could be added: Node objects as templates (annotations planner/price, "
+        "planner/zones, planner/min, planner/max), cluster-api MachineDeployments, Karpenter "
+        "NodePools with a table of InstanceTypes (sample-instance-types is planner's own). "
+        "Repeatable.",
         "FILE|DIR",
     ),
 ]
@@ -55,6 +57,13 @@ KeepRollouts = Annotated[
     typer.Option(
         "--keep-rollouts/--no-keep-rollouts",
         help="Take no nodes with which a rollout gets stuck that completes today.",
+    ),
+]
+Compare = Annotated[
+    bool,
+    typer.Option(
+        "--compare/--no-compare",
+        help="Show what Karpenter and cluster-autoscaler would add, by their published rules.",
     ),
 ]
 Seeds = Annotated[
@@ -75,6 +84,7 @@ def scale_up(  # noqa: PLR0913, PLR0917 - the options of the command
     objective: Objective = None,
     keep_rollouts: KeepRollouts = True,
     seeds: Seeds = 6,
+    compare: Compare = True,
     time_limit: TimeLimit = 60.0,
     skip_invalid: SkipInvalid = False,
     max_input: MaxInput = None,
@@ -106,6 +116,7 @@ def scale_up(  # noqa: PLR0913, PLR0917 - the options of the command
         objective=objective,
         keep_rollouts=keep_rollouts,
         seeds=seeds,
+        compare=compare,
         time_limit=time_limit,
         namespace=namespace,
         all_namespaces=all_namespaces,

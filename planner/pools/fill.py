@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from planner.cluster import GONE, PENDING, Cluster
 from planner.pools.pool import Offer
@@ -52,6 +53,26 @@ class Filling:
     goal: tuple[int, ...]
     offers: Sequence[Offer]
     profile: Profile
+
+    def allowed(self, counts: Counts) -> bool:
+        """Whether the set is within what pools may have, each alone and all that share a limit."""
+        limits = zip(self.offers, counts, strict=True)
+        if any(offer.pool.most is not None and n > offer.pool.most for offer, n in limits):
+            return False
+        return all(
+            sum(n * each for n, each in zip(counts, row, strict=True)) <= most
+            for most, row in self.shared_limits
+        )
+
+    @cached_property
+    def shared_limits(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """What may be reached in all, and what a node of each offer adds."""
+        most = {limit.name: limit.most for o in self.offers for limit in o.pool.shared}
+        rows = {name: [0] * len(self.offers) for name in most}
+        for i, offer in enumerate(self.offers):
+            for limit in offer.pool.shared:
+                rows[limit.name][i] = limit.each
+        return tuple((most[name], tuple(row)) for name, row in rows.items())
 
     def add(self, counts: Counts) -> Added:
         """The cluster with these nodes, before kube-scheduler looks at those who wait."""

@@ -1,28 +1,31 @@
-"""Node pools: Node objects as templates of nodes that could be added, with prices and limits.
-
-A template has labels, taints and allocatable as the kubelet would report them, and annotations:
-`planner/price` per hour, `planner/min` and `planner/max` nodes to add in each zone, and
-`planner/zones`, without which the template's own zone counts.
-"""
+"""Node pools: nodes that could be added, with prices and limits, and offers in each zone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from types import MappingProxyType
 from typing import Literal
 
-from planner.errors import PlannerError, UsageError
-from planner.sources.prices import PRICE, price_of
-from planner.words import conjoined
+from planner.errors import UsageError
+from planner.pools.place import Place, annotation_field
+from planner.sources.prices import PRICE
 from planner_models.node import HOSTNAME, ZONE, Node
-from planner_models.resources import CPU, PODS
+from planner_models.resources import CPU
 
 Objective = Literal["price", "nodes", "cpu"]
-PREFIX = "planner/"
-LEAST, MOST, ZONES = (f"{PREFIX}{name}" for name in ("min", "max", "zones"))
-KNOWN = (PRICE, LEAST, MOST, ZONES)
+NOWHERE = Place("Node", "")
+PRICE_ANNOTATION = annotation_field(PRICE)
+
+
+@dataclass(frozen=True)
+class SharedLimit:
+    """What all nodes of several pools may add up to, and what a node of this pool adds."""
+
+    name: str
+    """The same for all pools that share it."""
+    most: int
+    each: int
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,12 @@ class Pool:
     price: Decimal | None = None
     least: int = 0
     most: int | None = None
+    shared: tuple[SharedLimit, ...] = ()
+    remarks: tuple[str, ...] = ()
+    """What the reader of an answer has to know about it."""
+    place: Place = NOWHERE
+    price_field: str = PRICE_ANNOTATION
+    """Where its price stands, or would stand."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +57,8 @@ class Offer:
     cost: int
 
 
-def read_pools(
-    nodes: Iterable[Node], files: Mapping[str, str] = MappingProxyType({})
-) -> tuple[Pool, ...]:
-    """The pools that these templates describe; `files` has the file of each, by its name."""
-    pools = tuple(_Template(node, files.get(node.name)).pool() for node in nodes)
+def checked(pools: Sequence[Pool]) -> tuple[Pool, ...]:
+    """The pools, if something can be said about them together."""
     if not pools:
         raise UsageError(
             "scale-up needs pools: which nodes could be added?",
@@ -60,12 +66,17 @@ def read_pools(
         )
     unpriced = [pool for pool in pools if pool.price is None]
     if unpriced and len(unpriced) < len(pools):
-        raise _Template(unpriced[0].template, files.get(unpriced[0].name)).error(
+        raise unpriced[0].place.error(
             "has no price, and others have",
-            PRICE,
+            field=unpriced[0].price_field,
             advice="price every pool, or none (then CPU is what is saved)",
         )
-    return pools
+    if all(pool.most == 0 for pool in pools):
+        raise pools[0].place.error(
+            "may have no more nodes, nor may any other",
+            advice="raise the limits of a pool",
+        )
+    return tuple(pools)
 
 
 def objective_of(pools: Sequence[Pool], asked: Objective | None) -> Objective:
@@ -85,6 +96,7 @@ def offers_of(pools: Sequence[Pool], objective: Objective) -> tuple[Offer, ...]:
     return tuple(
         Offer(pool, zone, _in_zone(pool, zone), _cost(pool, objective, unit))
         for pool in pools
+        if pool.most != 0
         for zone in pool.zones or ("",)
     )
 
@@ -113,80 +125,5 @@ def _in_zone(pool: Pool, zone: str) -> Node:
             name=f"{pool.name}-{zone}" if zone else pool.name,
             uid="",
             labels=labels | ({ZONE: zone} if zone else {}),
-            annotations={k: v for k, v in meta.annotations.items() if k not in KNOWN},
         )
     )
-
-
-class _Template:
-    """One Node object, and what its annotations say."""
-
-    def __init__(self, node: Node, file: str | None) -> None:
-        self._node = node
-        self._file = file
-
-    def pool(self) -> Pool:
-        """The pool; whatever can't be meant is refused."""
-        node, annotations = self._node, self._node.metadata.annotations
-        for key in annotations:
-            if key.startswith(PREFIX) and key not in KNOWN:
-                raise self.error(
-                    f"has an annotation that planner does not know: {key}",
-                    key,
-                    advice=f"it knows {conjoined(KNOWN)}",
-                )
-        if not any(node.allocatable.values()):
-            raise self.error(
-                "offers nothing: its template has no allocatable",
-                field="status.allocatable",
-                advice="what `kubectl get node -o yaml` shows of such a node",
-            )
-        if not node.allocatable.get(PODS):
-            raise self.error(
-                "takes no pods",
-                field="status.allocatable.pods",
-                advice="the kubelet's default is 110",
-            )
-        least, most = self._count(LEAST), self._count(MOST)
-        if most == 0:
-            raise self.error("may have no nodes", MOST, advice="raise it, or leave the pool out")
-        if most is not None and (least or 0) > most:
-            raise self.error(f"needs at least {least} nodes and at most {most}", LEAST)
-        return Pool(node.name, node, self._zones(), self._price(), least or 0, most)
-
-    def _zones(self) -> tuple[str, ...]:
-        text = self._node.metadata.annotations.get(ZONES)
-        if text is None:
-            own = self._node.labels.get(ZONE)
-            return () if own is None else (own,)
-        zones = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
-        if not all(zones):
-            raise self.error("has a zone without a name", ZONES, advice="such as eu-1a,eu-1b")
-        return zones
-
-    def _price(self) -> Decimal | None:
-        text = self._node.metadata.annotations.get(PRICE)
-        if text is None:
-            return None
-        price = price_of(text)
-        if price is None:
-            raise self.error(f'has the price "{text}"', PRICE, advice="a number above 0: 0.1785")
-        return price
-
-    def _count(self, key: str) -> int | None:
-        text = self._node.metadata.annotations.get(key)
-        if text is None:
-            return None
-        if not (text.isascii() and text.isdecimal()):
-            raise self.error(f'has {key} "{text}"', key, advice="a whole number, 0 or more")
-        return int(text)
-
-    def error(
-        self, what: str, annotation: str = "", *, field: str = "", advice: str | None = None
-    ) -> PlannerError:
-        """What is wrong with the pool, and where that stands."""
-        place = f'metadata.annotations["{annotation}"]' if annotation else field
-        name = self._node.name
-        return PlannerError(
-            f"pool {name} {what}", file=self._file, object=f"Node {name}", field=place, help=advice
-        )

@@ -37,6 +37,8 @@ class RuleCard:
     or anywhere."""
     monotone: bool
     """Whether pods that land, each where it may, never open a node for another one."""
+    separable: bool = False
+    """Whether a copy of the pod can go without it and keep the rest of its spec."""
     relaxable: bool = False
     """Whether `solve --relax` may break it."""
     breakable: bool = False

@@ -69,6 +69,7 @@ CARDS: tuple[RuleCard, ...] = (
         counts_pods=False,
         reach="node",
         monotone=True,
+        separable=True,
         breakable=True,
         helped_by=frozenset(
             (Event.NODE_ADDED, Event.NODE_TAINTS_CHANGED, Event.POD_TOLERATIONS_CHANGED)
@@ -85,6 +86,7 @@ CARDS: tuple[RuleCard, ...] = (
         counts_pods=False,
         reach="node",
         monotone=True,
+        separable=True,
         breakable=True,
         helped_by=frozenset((Event.NODE_ADDED, Event.NODE_LABELS_CHANGED)),
         broken_name="node affinity",
@@ -137,6 +139,7 @@ CARDS: tuple[RuleCard, ...] = (
         counts_pods=True,
         reach="domain",
         monotone=False,
+        separable=True,
         relaxable=True,
         breakable=True,
         helped_by=frozenset(
@@ -162,6 +165,7 @@ CARDS: tuple[RuleCard, ...] = (
         counts_pods=True,
         reach="domain",
         monotone=False,
+        separable=True,
         relaxable=True,
         helped_by=frozenset(
             (
@@ -181,6 +185,7 @@ CARDS: tuple[RuleCard, ...] = (
         counts_pods=True,
         reach="domain",
         monotone=True,
+        separable=True,
         relaxable=True,
         breakable=True,
         helped_by=_RIVALS_LEAVE,
@@ -251,6 +256,8 @@ STATIC = _kinds(lambda card: not card.counts_pods)
 """Rules that no other pod changes."""
 MONOTONE = _kinds(lambda card: card.monotone)
 """Rules that more pods never open: what refuses a node without some pods always does."""
+SEPARABLE = _kinds(lambda card: card.separable)
+"""Rules that a copy of the pod can go without."""
 TAKEN_ON_NODE = _kinds(lambda card: card.counts_pods and card.reach == "node")
 """Rules about what the pods of a node take up: without one of them it may take another."""
 LOCAL_PLUGINS = _plugins(lambda card: card.reach == "node")

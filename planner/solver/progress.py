@@ -26,7 +26,7 @@ Report = Callable[[Progress], None]
 
 _RANKS = {"placed": 0, "unplaced": 0, "broken": 1, "excess": 2, "moves": 3}
 """Levels in the order in which an attempt decides them; wishes follow."""
-_GROWING = frozenset({"placed", "trials", "descheduler"})
+_GROWING = frozenset({"placed", "trials", "failures", "descheduler"})
 """Levels of which more is better, or has been done."""
 
 

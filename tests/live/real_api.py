@@ -85,16 +85,28 @@ class RealApi:
         finally:
             connection.close()
 
-    def put(self, item: Json) -> None:
+    def put(self, item: Json) -> Json:
         """Create an object; a status that the server drops then is put in afterwards."""
         path = self._path(item["kind"], item["metadata"].get("namespace"))
         code, told = self.request("POST", path, item)
         assert code == http.HTTPStatus.CREATED, told
         if "status" in item:
             name = item["metadata"]["name"]
+            # Without a version it is taken even where a controller was faster.
+            del told["metadata"]["resourceVersion"]
             whole = {**told, "status": {**told.get("status", {}), **item["status"]}}
             code, told = self.request("PUT", f"{path}/{name}/status", whole)
             assert code == http.HTTPStatus.OK, told
+        return told
+
+    def clear(self, kind: str, prefix: str) -> None:
+        """Remove all objects of a kind, by the prefix of its paths."""
+        _, found = self.request("GET", f"{prefix}/{kind}")
+        for item in found["items"]:
+            meta = item["metadata"]
+            inside = f"/namespaces/{meta['namespace']}" if "namespace" in meta else ""
+            path = f"{prefix}{inside}/{kind}/{meta['name']}?gracePeriodSeconds=0"
+            assert self.request("DELETE", path)[0] == http.HTTPStatus.OK
 
     def delete(self, resource: str, key: str) -> None:
         """Remove the object `namespace/name` at once."""
@@ -167,15 +179,15 @@ def real_api(folder: Path) -> Iterator[RealApi]:
             "listen-peer-urls": f"http://127.0.0.1:{peer}",
             "unsafe-no-fsync": "true",
         }
-        stack.enter_context(_process(assets / "etcd", store, folder / "etcd.log"))
-        stack.enter_context(_process(assets / "kube-apiserver", flags, folder / "apiserver.log"))
+        stack.enter_context(running(assets / "etcd", store, folder / "etcd.log"))
+        stack.enter_context(running(assets / "kube-apiserver", flags, folder / "apiserver.log"))
         api = RealApi(folder, address, etcd)
         _wait(api, folder / "apiserver.log")
         yield api
 
 
 @contextmanager
-def _process(program: Path, flags: Mapping[str, object], log: Path) -> Iterator[None]:
+def running(program: Path, flags: Mapping[str, object], log: Path) -> Iterator[None]:
     arguments = [f"--{name}={value}" for name, value in flags.items()]
     with (
         log.open("w") as out,

@@ -15,10 +15,15 @@ import pytest
 import yaml
 
 import planner
+from planner.apply.access import eviction_path, node_path, writing
+from planner.apply.clock import Clock
+from planner.apply.lease import Holding, Lease, LockedError
+from planner.apply.objects import eviction, who
+from planner.apply.writing import Writer
 from planner.sources.errors import SourceError
 from planner.sources.live.api import Api, ApiError
 from planner.sources.live.connect import Wanted, connect
-from planner.sources.live.kinds import KINDS, NODES, PODS
+from planner.sources.live.kinds import BUDGETS, KINDS, NODES, PODS
 from planner.sources.live.names import names as some_names
 from planner.sources.live.pages import UNFINISHED, Page, pages
 from planner.sources.live.requests import Requests
@@ -34,10 +39,18 @@ REAL = pytest.param(
 )
 
 
+CLEARED = (
+    ("pods", "/api/v1"),
+    ("nodes", "/api/v1"),
+    ("poddisruptionbudgets", "/apis/policy/v1"),
+    ("leases", "/apis/coordination.k8s.io/v1"),
+)
+
+
 class Server(Protocol):
     """What both can do."""
 
-    def put(self, item: Json) -> object: ...
+    def put(self, item: Json) -> Json: ...
 
     def delete(self, resource: str, key: str) -> None: ...
 
@@ -86,14 +99,12 @@ def server(request: pytest.FixtureRequest) -> Iterator[tuple[Server, Api]]:
             yield api, Direct(address)
         return
     actual: RealApi = request.getfixturevalue("real")
-    with closing(connect(Wanted(kubeconfig=actual.kubeconfig))) as way:
+    access = writing("kube-system", "planner")
+    with closing(connect(Wanted(kubeconfig=actual.kubeconfig), access)) as way:
         way.ready()
         yield actual, way
-    for resource in ("pods", "nodes"):
-        _, found = actual.request("GET", f"/api/v1/{resource}")
-        for item in found["items"]:
-            meta = item["metadata"]
-            actual.delete(resource, f"{meta.get('namespace', '')}/{meta['name']}")
+    for kind, prefix in CLEARED:
+        actual.clear(kind, prefix)
 
 
 @contextmanager
@@ -211,6 +222,143 @@ def test_a_compacted_state_loses_no_pod_and_repeats_none(server: tuple[Server, A
     assert len(told) == len(set(told))
     assert set(told) >= {f"web-{index}" for index in range(7)}
     assert ("web-9" in told) == any(page.newer for page in rest)
+
+
+def running(name: str) -> Json:
+    ready = [{"type": "Ready", "status": "True"}]
+    return {**pod(name, "node-a"), "status": {"phase": "Running", "conditions": ready}}
+
+
+def budget(allowed: int, name: str = "web", generation: int = 1) -> Json:
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": name, "namespace": "default", "generation": 1},
+        "spec": {"minAvailable": 3 - allowed, "selector": {"matchLabels": {"app": "web"}}},
+        "status": {
+            "observedGeneration": generation,
+            "disruptionsAllowed": allowed,
+            "currentHealthy": 3,
+            "desiredHealthy": 3 - allowed,
+            "expectedPods": 3,
+        },
+    }
+
+
+@pytest.fixture
+def writer(server: tuple[Server, Api]) -> Iterator[Writer]:
+    with closing(Writer(server[1])) as made:
+        yield made
+
+
+class Evicting:
+    """Three running pods, and a way to evict them."""
+
+    def __init__(self, server: tuple[Server, Api], writer: Writer, *budgets: Json) -> None:
+        self.server, _ = server
+        self.writer = writer
+        self.server.put(node("node-a"))
+        made = (self.server.put(running(f"web-{index}")) for index in range(3))
+        self.uids = [each["metadata"]["uid"] for each in made]
+        for each in budgets:
+            self.server.put(each)
+
+    def ask(self, number: int, uid: str | None = None, *, dry_run: bool = False) -> int:
+        body = eviction("default", f"web-{number}", uid or self.uids[number])
+        path = eviction_path("default", f"web-{number}")
+        return self.writer.post(path, body, dry_run=dry_run, pauses=()).status
+
+    def refused(self, number: int, uid: str | None = None, *, dry_run: bool = False) -> ApiError:
+        with pytest.raises(ApiError) as caught:
+            self.ask(number, uid, dry_run=dry_run)
+        return caught.value
+
+    def budget_left(self) -> int:
+        (page,) = pages(self.writer, BUDGETS)
+        (found,) = json.loads(page.data)["items"]
+        return int(found["status"]["disruptionsAllowed"])
+
+
+def test_an_eviction_ends_the_pod_and_takes_one_disruption(
+    server: tuple[Server, Api], writer: Writer
+) -> None:
+    evicting = Evicting(server, writer, budget(1))
+    assert evicting.ask(0) == 201
+    assert evicting.budget_left() == 0
+    assert evicting.ask(0) == 201  # it is terminating already
+    (page,) = pages(evicting.writer, PODS)
+    ending = ["deletionTimestamp" in each["metadata"] for each in json.loads(page.data)["items"]]
+    assert ending == [True, False, False]
+
+
+def test_a_refused_uid_costs_a_disruption_unless_it_was_asked_before(
+    server: tuple[Server, Api], writer: Writer
+) -> None:
+    evicting = Evicting(server, writer, budget(1))
+    wrong = "00000000-0000-0000-0000-000000000000"
+    assert evicting.refused(0, wrong, dry_run=True).code == 409
+    assert evicting.ask(0, dry_run=True) == 201
+    assert evicting.budget_left() == 1
+    assert evicting.refused(0, wrong).code == 409
+    assert evicting.budget_left() == 0
+
+
+def test_a_budget_that_is_used_up_says_so(server: tuple[Server, Api], writer: Writer) -> None:
+    error = Evicting(server, writer, budget(0)).refused(0)
+    cause = error.cause("DisruptionBudget")
+    assert error.code == 429
+    assert cause is not None
+    assert cause.message == ("The disruption budget web needs 3 healthy pods and has 3 currently")
+
+
+def test_a_budget_that_lags_says_when_to_ask_again(
+    server: tuple[Server, Api], writer: Writer
+) -> None:
+    error = Evicting(server, writer, budget(1, generation=0)).refused(0)
+    assert (error.code, error.retry_after) == (429, 10.0)
+    assert error.cause("DisruptionBudget") is not None
+
+
+def test_two_budgets_over_a_pod_are_an_error(server: tuple[Server, Api], writer: Writer) -> None:
+    evicting = Evicting(server, writer, budget(1), budget(1, "again"))
+    assert evicting.refused(0, dry_run=True).code == 500
+
+
+def test_a_pod_that_is_gone_is_not_found(server: tuple[Server, Api], writer: Writer) -> None:
+    evicting = Evicting(server, writer)
+    evicting.server.delete("pods", "default/web-1")
+    assert evicting.refused(1).code == 404
+
+
+def test_a_patch_is_for_one_version_of_a_node(server: tuple[Server, Api], writer: Writer) -> None:
+    made = server[0].put(node("node-a"))["metadata"]["resourceVersion"]
+    first = {"metadata": {"resourceVersion": made, "annotations": {"planner/cordon": "x/1"}}}
+    told = json.loads(writer.patch(node_path("node-a"), first).body)
+    assert told["metadata"]["annotations"] == {"planner/cordon": "x/1"}
+    with pytest.raises(ApiError) as caught:
+        writer.patch(node_path("node-a"), {**first, "spec": {"unschedulable": True}})
+    assert caught.value.code == 409
+    gone = {"metadata": {"annotations": {"planner/cordon": None}}}
+    told = json.loads(writer.patch(node_path("node-a"), gone).body)
+    assert "planner/cordon" not in told["metadata"].get("annotations", {})
+
+
+def test_the_lock_is_one_holders_at_a_time(server: tuple[Server, Api]) -> None:
+    def lease(holder: str) -> Lease:
+        return Lease(Writer(server[1]), Holding(holder, "planner apply"), Clock())
+
+    first, second = lease("alice@laptop_1"), lease("bob@desk_2")
+    first.acquire()
+    with pytest.raises(LockedError, match="alice@laptop holds the lock kube-system/planner since"):
+        second.acquire()
+    first.release()
+    second.acquire()
+    second.check()
+    second.release()
+
+
+def test_the_server_says_who_one_is(writer: Writer) -> None:
+    assert who(writer) in ("alice", "admin")
 
 
 @pytest.mark.envtest

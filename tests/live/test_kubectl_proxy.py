@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 import planner
+from planner.apply.access import eviction_path, node_path, writing
+from planner.apply.writing import Writer
 from planner.sources.errors import SourceError
 from planner.sources.live.connect import Wanted, connect
 from planner.sources.live.kubectl_proxy import KubectlProxy
@@ -118,6 +120,56 @@ def test_nothing_but_the_lists_is_reached(proxy: KubectlProxy, api: FakeApi, pat
 def test_nothing_can_be_written(proxy: KubectlProxy, api: FakeApi, method: str) -> None:
     assert ask(proxy, method, "/api/v1/pods") == 403
     assert {request.method for request in api.requests} <= {"GET"}
+
+
+@pytest.fixture
+def writer(config: str) -> Iterator[KubectlProxy]:
+    """The way of `planner apply`."""
+    way = connect(Wanted(kubeconfig=config), writing("kube-system", "planner"))
+    assert isinstance(way, KubectlProxy)
+    with closing(way):
+        way.ready()
+        yield way
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("DELETE", "/api/v1/nodes/a1"),
+        ("PUT", "/api/v1/nodes/a1"),
+        ("PATCH", "/api/v1/namespaces/shop/pods/web-1"),
+        ("POST", "/api/v1/namespaces/shop/pods"),
+        ("POST", "/api/v1/namespaces/shop/pods/web-1/binding"),
+        ("POST", "/api/v1/namespaces/shop/pods/web-1/exec"),
+        ("PATCH", "/apis/apps/v1/namespaces/shop/deployments/web"),
+        ("PATCH", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/other"),
+        ("PATCH", "/apis/coordination.k8s.io/v1/namespaces/shop/leases/planner"),
+        ("PATCH", "/api/v1/nodes/.."),
+        ("GET", "/api/v1/nodes/../secrets"),
+        ("GET", "/api/v1/namespaces/shop/secrets"),
+        ("PATCH", "/api/v1/nodes/a1/status"),
+    ],
+)
+def test_carrying_plans_out_reaches_nothing_else(
+    writer: KubectlProxy, api: FakeApi, method: str, path: str
+) -> None:
+    before = len(api.requests)
+    assert ask(writer, method, path) in (301, 307, 403)
+    assert [each.path for each in api.requests[before:]] == []
+
+
+def test_carrying_plans_out_reaches_the_eviction_api_and_nodes(
+    writer: KubectlProxy, api: FakeApi
+) -> None:
+    asked = Writer(writer)
+    pod = next(each for each in api.all_of("pods") if each["spec"].get("nodeName"))
+    meta = pod["metadata"]
+    asked.post(eviction_path(meta["namespace"], meta["name"]), {}, dry_run=True)
+    asked.patch(node_path("a1"), {"spec": {"unschedulable": True}})
+    node = api.found("nodes", "/a1")
+    assert node is not None
+    assert node["spec"]["unschedulable"] is True
+    asked.close()
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP])

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from planner.errors import PlannerError
-from planner.pools.pool import Pool, offers_of, read_pools
+from planner.pools import Pool, offers_of, read_pools
 from planner_models.node import HOSTNAME, ZONE, Node
 from tests.objects import Json, inventory_of
 from tests.pools.templates import pool

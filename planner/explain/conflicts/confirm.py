@@ -15,6 +15,7 @@ import numpy as np
 from planner.explain.rules import rules_of
 from planner.explain.rules.rule import Rule
 from planner.explain.situation.subject import Subject
+from planner.rules.catalogue import SEPARABLE
 from planner_models.affinity import Affinity, NodeAffinity, PodAffinity
 from planner_models.diagnosis import RuleKind
 from planner_models.node import UNSCHEDULABLE_TAINT
@@ -23,18 +24,6 @@ from planner_models.taints import Taint, Toleration
 
 RulePart = tuple[RuleKind, int]
 """A kind of rule, and which spread constraint or anti-affinity term it is."""
-_NOT_IN_SPEC: frozenset[RuleKind] = frozenset(
-    (
-        "capacity",
-        "unschedulable",
-        "podAntiAffinityOfOthers",
-        "nodeName",
-        "ports",
-        "volumes",
-        "declaredFeatures",
-    )
-)
-"""Rules that are left out by not asking them: nothing else depends on them."""
 
 
 def is_minimal(subject: Subject, conflict: Sequence[Rule]) -> bool:
@@ -63,7 +52,7 @@ def _leaves_none(subject: Subject, kept: Collection[Rule]) -> bool:
     kinds = {rule.kind for rule in kept}
     refused = np.zeros(subject.nodes.total, np.bool_)
     for rule in rules_of(_with_only(subject, kept)):
-        if rule.kind not in _NOT_IN_SPEC or rule.kind in kinds:
+        if rule.kind in SEPARABLE or rule.kind in kinds:
             refused |= rule.blocked
     return bool(refused.all())
 

@@ -54,6 +54,13 @@ class Api(Protocol):
         """End it, and what was started for it."""
 
 
+class Cause(msgspec.Struct, frozen=True):
+    """One of the reasons that a `Status` names."""
+
+    reason: str = ""
+    message: str = ""
+
+
 @dataclass
 class ApiError(Exception):
     """An answer that is none of success, in the words of its `Status`."""
@@ -61,9 +68,15 @@ class ApiError(Exception):
     code: int
     reason: str
     message: str
-    causes: tuple[str, ...] = ()
+    causes: tuple[Cause, ...] = ()
     continue_: str = ""
     """With 410: the token to go on with, at a newer state."""
+    retry_after: float | None = None
+    """Seconds after which the server wants to be asked again, if it says so."""
+
+    def cause(self, reason: str) -> Cause | None:
+        """The cause of that name."""
+        return next((each for each in self.causes if each.reason == reason), None)
 
     def __str__(self) -> str:
         return self.message
@@ -73,12 +86,8 @@ class UnreachableError(Exception):
     """No answer of the server: the network, a proxy between, or an answer that broke off."""
 
 
-class _Cause(msgspec.Struct):
-    reason: str = ""
-
-
 class _Details(msgspec.Struct):
-    causes: list[_Cause] | None = None
+    causes: list[Cause] | None = None
 
 
 class _StatusMeta(msgspec.Struct, rename={"continue_": "continue"}):
@@ -111,9 +120,16 @@ def error_of(answer: Answer) -> ApiError | UnreachableError:
         answer.status,
         status.reason,
         status.message or f"HTTP {answer.status}",
-        tuple(cause.reason for cause in causes),
+        tuple(causes),
         status.metadata.continue_ if status.metadata else "",
+        retry_after(answer),
     )
+
+
+def retry_after(answer: Answer) -> float | None:
+    """Whole seconds above 0 of the header, where there is one."""
+    given = answer.headers.get("Retry-After") or ""
+    return float(given) if given.isascii() and given.isdigit() and int(given) else None
 
 
 def unreachable(api: Api, error: Exception) -> SourceError:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from planner.sources.live.api import Api
 from planner.sources.live.in_cluster import InCluster, mounted
-from planner.sources.live.kubectl_proxy import KubectlProxy
+from planner.sources.live.kubectl_proxy import READING, Access, KubectlProxy
 
 TIMEOUT = 60.0
 """Seconds that one request may take."""
@@ -38,15 +38,15 @@ class Wanted:
         yield from (f"--as-group={group}" for group in self.as_groups)
 
 
-def connect(wanted: Wanted) -> Api:
-    """The way, not yet waited for.
+def connect(wanted: Wanted, access: Access = READING) -> Api:
+    """The way, not yet waited for; in a pod its own role is what limits access.
 
     As client-go has it: a kubeconfig that is named or there counts; without any, a pod uses its
     service account.
     """
     if wanted.in_cluster or (not any(wanted.flags()) and not _has_kubeconfig() and mounted()):
         return InCluster(wanted.timeout)
-    return KubectlProxy(tuple(wanted.flags()), wanted.timeout)
+    return KubectlProxy(tuple(wanted.flags()), wanted.timeout, access)
 
 
 def _has_kubeconfig() -> bool:

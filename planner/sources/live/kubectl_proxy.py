@@ -2,6 +2,7 @@
 
 kubectl knows every way to log in. Its proxy gets the lists that planner reads as the only paths and
 refuses every method that writes, so that not even a bug could change anything or see a secret.
+Whoever carries plans out has an `Access` of its own.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -46,15 +48,29 @@ _KLOG = re.compile(r"[EWIF]\d{4} \d\d:\d\d:\d\d\.")
 _FATAL = "error: "
 
 
-def accepted_paths(paths: Sequence[str]) -> str:
-    """An expression for these paths alone; kubectl takes a comma for the end of one."""
-    return f"^({'|'.join(map(re.escape, paths))})$"
+@dataclass(frozen=True)
+class Access:
+    """What a proxy lets through: expressions of whole paths, without a comma, and methods."""
+
+    paths: tuple[str, ...]
+    rejected: tuple[str, ...] = ("POST", "PUT", "PATCH", "DELETE")
+
+    def flags(self) -> tuple[str, str]:
+        """The same for kubectl, which takes a comma for the end of an expression."""
+        methods, paths = "|".join(self.rejected), "|".join(self.paths)
+        return f"--reject-methods=^({methods})$", f"--accept-paths=^({paths})$"
+
+
+READING = Access(tuple(map(re.escape, (VERSION, *(kind.path for kind in KINDS)))))
+"""The lists of planner, and nothing that writes."""
 
 
 class KubectlProxy:
     """A kubectl of our own; it starts at once, and `ready` returns when it serves."""
 
-    def __init__(self, flags: Sequence[str], timeout: float | None) -> None:
+    def __init__(
+        self, flags: Sequence[str], timeout: float | None, access: Access = READING
+    ) -> None:
         if not hasattr(socket, "AF_UNIX"):
             raise SourceError(
                 "planner reads running clusters over a unix socket, which this system doesn't have",
@@ -69,6 +85,7 @@ class KubectlProxy:
         self._command = command
         self._flags = flags
         self._timeout = timeout
+        self._access = access
         self._folder = _private_folder()
         self._socket = str(Path(self._folder) / "api.sock")
         self._errors: list[str] = []
@@ -84,8 +101,7 @@ class KubectlProxy:
             *self._command,
             "proxy",
             f"--unix-socket={self._socket}",
-            "--reject-methods=^(POST|PUT|PATCH|DELETE)$",
-            f"--accept-paths={accepted_paths([VERSION, *(kind.path for kind in KINDS)])}",
+            *self._access.flags(),
             *self._flags,
         ]
         return subprocess.Popen(

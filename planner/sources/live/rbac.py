@@ -32,7 +32,7 @@ rules:
 - apiGroups: ["coordination.k8s.io"]
   resources: [leases]
   resourceNames: [planner]
-  verbs: [get, update]
+  verbs: [get, patch]
 """
 
 

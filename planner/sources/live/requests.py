@@ -6,6 +6,7 @@ import http.client
 import time
 import zlib
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from planner.sources.live.api import (
@@ -14,6 +15,7 @@ from planner.sources.live.api import (
     ApiError,
     UnreachableError,
     error_of,
+    retry_after,
     unauthorized,
 )
 from planner.version import __version__
@@ -24,17 +26,35 @@ PAUSES = (1.0, 2.0, 4.0)
 THROTTLED = 60.0
 """Seconds for which a server may put planner off (429)."""
 
+BUDGET = "DisruptionBudget"
+"""The cause of a 429 that says no for a PodDisruptionBudget."""
+
 JSON = "application/json"
 _TRANSIENT = (502, 503, 504)
 _GZIP = 16 + zlib.MAX_WBITS
 
 
-class Requests:
-    """GET requests, one after the other."""
+class Message(NamedTuple):
+    """What is sent."""
 
-    def __init__(self, api: Api, sleep: Callable[[float], object] = time.sleep) -> None:
+    method: str
+    target: str
+    headers: Mapping[str, str]
+    body: bytes | None = None
+
+
+class Requests:
+    """GET requests, one after the other; `agent` is what audit logs call planner."""
+
+    def __init__(
+        self,
+        api: Api,
+        sleep: Callable[[float], object] = time.sleep,
+        agent: str = f"planner/{__version__}",
+    ) -> None:
         self._api = api
         self._sleep = sleep
+        self._agent = agent
         self._connection: http.client.HTTPConnection | None = None
 
     def close(self) -> None:
@@ -52,19 +72,22 @@ class Requests:
     ) -> Answer:
         """The answer of success; any other is an ApiError, and none at all an UnreachableError."""
         target = f"{path}?{urlencode(query)}" if query else path
+        return self._ask(Message("GET", target, {"Accept": accept}), pauses)
+
+    def _ask(self, message: Message, pauses: tuple[float, ...]) -> Answer:
         again = iter(pauses)
         throttled, refused = 0.0, False
         while True:
             try:
-                answer = self._once(target, accept)
+                answer = self._once(message)
             except UnreachableError:
                 pause = next(again, None)
                 if pause is None:
                     raise
                 self._sleep(pause)
                 continue
-            if answer.status == 429 and throttled < THROTTLED:
-                pause = _retry_after(answer)
+            if answer.status == 429 and throttled < THROTTLED and _throttles(answer):
+                pause = retry_after(answer) or 1.0
                 throttled += pause
                 self._sleep(pause)
             elif answer.status == 401 and not refused:
@@ -72,7 +95,7 @@ class Requests:
                 self._api.log_in_again()
             elif answer.status == 401:
                 raise unauthorized(self._api)
-            elif answer.status == http.HTTPStatus.OK:
+            elif answer.status in (http.HTTPStatus.OK, http.HTTPStatus.CREATED):
                 return answer
             else:
                 error = error_of(answer)
@@ -81,18 +104,18 @@ class Requests:
                     raise error
                 self._sleep(pause)
 
-    def _once(self, target: str, accept: str) -> Answer:
+    def _once(self, message: Message) -> Answer:
         """One request; whatever breaks it, the connection is of no more use."""
         headers = {
-            "Accept": accept,
+            **message.headers,
             "Accept-Encoding": "gzip",
-            "User-Agent": f"planner/{__version__}",
+            "User-Agent": self._agent,
             **self._api.headers(),
         }
         try:
             if self._connection is None:
                 self._connection = self._api.connection()
-            self._connection.request("GET", target, headers=headers)
+            self._connection.request(message.method, message.target, message.body, headers)
             response = self._connection.getresponse()
             body = response.read()
             if response.headers.get("Content-Encoding") == "gzip":
@@ -113,12 +136,13 @@ def _transient(answer: Answer, error: ApiError | UnreachableError) -> bool:
     """
     if isinstance(error, UnreachableError):
         return True
-    return answer.status in _TRANSIENT and "ResourceVersionTooLarge" not in error.causes
+    return answer.status in _TRANSIENT and error.cause("ResourceVersionTooLarge") is None
 
 
-def _retry_after(answer: Answer) -> float:
-    given = answer.headers.get("Retry-After") or ""
-    return float(given) if given.isascii() and given.isdigit() and int(given) else 1.0
+def _throttles(answer: Answer) -> bool:
+    """Whether a 429 is about too many requests: the one about a budget is an answer."""
+    error = error_of(answer)
+    return isinstance(error, UnreachableError) or error.cause(BUDGET) is None
 
 
 def _unpacked(body: bytes) -> bytes:

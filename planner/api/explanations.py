@@ -1,0 +1,110 @@
+"""Questions to a cluster about pods that can't run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from planner.api.loaded import Loaded
+from planner.api.names import require_nodes
+
+if TYPE_CHECKING:
+    from planner.api.diagnosis import Diagnosis
+    from planner.api.profiles import Configuration
+    from planner_models.selectors import LabelSelector
+
+
+class Explanations(Loaded):
+    """What a cluster can be asked to explain."""
+
+    def explain(  # noqa: PLR0913 - options are keywords
+        self,
+        target: str,
+        *more: str,
+        namespace: str | None = None,
+        all_namespaces: bool = False,
+        selector: str | LabelSelector | None = None,
+        allow_bare_pods: bool = False,
+        allow_jobs: bool = False,
+        allow_owners: Iterable[str] = (),
+        costs: Mapping[str, int] | None = None,
+        states: int | None = None,
+        cells: int | None = None,
+        scheduler: Configuration = None,
+        ignored_plugins: Sequence[str] = (),
+    ) -> Diagnosis:
+        """Why pods can't run, and the cheapest changes that let them.
+
+        A target is `web-1`, `pod/web-1` or `deploy/web`; several are judged together, and of a
+        workload the pods that are pending. `costs` says
+        what kinds of change cost (`{"addNode": 5}`). `states` and `cells` limit the search for
+        evictions that make room.
+        """
+        from planner.api.diagnosis import Diagnosis, beside_messages, explain_options
+        from planner.api.profiles import filtering_profiles, scheduler_of
+        from planner.disruption.movability import MovePolicy
+        from planner.documents.nothing_pending import nothing_pending
+        from planner.explain.several_pods import explain_pods
+        from planner.report.places import with_places
+
+        policy = MovePolicy(
+            bare_pods=allow_bare_pods, jobs=allow_jobs, owners=frozenset(allow_owners)
+        )
+        options = explain_options(policy, costs, states, cells)
+        require_nodes(self.snapshot)
+        profiles = filtering_profiles(self.inventory, scheduler, ignored_plugins)
+        chosen = self._selection("explain", (target, *more), namespace, all_namespaces, selector)
+        if not chosen.asked:
+            found = nothing_pending(self.snapshot, chosen.pods)
+        else:
+            profile = scheduler_of(self.snapshot, chosen.asked, profiles)
+            found = explain_pods(self.snapshot, chosen.asked, profile, options)
+            found = beside_messages(found, self.snapshot, profiles, chosen.asked)
+        return Diagnosis.of(
+            with_places(found, self.paths), self._origin("explain", chosen.arguments)
+        )
+
+    def explain_pending(  # noqa: PLR0913 - options are keywords
+        self,
+        *,
+        namespace: str | None = None,
+        all_namespaces: bool = False,
+        selector: str | LabelSelector | None = None,
+        brief: bool = False,
+        allow_bare_pods: bool = False,
+        allow_jobs: bool = False,
+        allow_owners: Iterable[str] = (),
+        costs: Mapping[str, int] | None = None,
+        states: int | None = None,
+        cells: int | None = None,
+        scheduler: Configuration = None,
+        ignored_plugins: Sequence[str] = (),
+    ) -> Diagnosis:
+        """The same for every workload with pending pods, the worst first, as `parts`.
+
+        `brief` finds only what a row of a table shows.
+        """
+        from planner.api.diagnosis import Diagnosis, beside_messages, explain_options
+        from planner.api.profiles import filtering_profiles
+        from planner.disruption.movability import MovePolicy
+        from planner.documents.nothing_pending import nothing_pending
+        from planner.explain.several_pods import explain_workloads
+        from planner.report.places import with_places
+
+        policy = MovePolicy(
+            bare_pods=allow_bare_pods, jobs=allow_jobs, owners=frozenset(allow_owners)
+        )
+        options = explain_options(policy, costs, states, cells)
+        require_nodes(self.snapshot)
+        profiles = filtering_profiles(self.inventory, scheduler, ignored_plugins)
+        chosen = self._selection("explain", (), namespace, all_namespaces, selector)
+        judged = replace(options, brief=brief)
+        found = (
+            explain_workloads(self.snapshot, chosen.asked, profiles[0], judged)
+            if chosen.asked
+            else nothing_pending(self.snapshot, ())
+        )
+        found = beside_messages(found, self.snapshot, profiles, chosen.asked)
+        places = with_places(found, () if brief else self.paths)
+        return Diagnosis.of(places, self._origin("explain", chosen.arguments))
