@@ -28,11 +28,13 @@ from planner.cli.fleet import fleet
 from planner.cli.inspect import inspect
 from planner.cli.live_options import with_live_options
 from planner.cli.rbac import rbac
+from planner.cli.run import run
 from planner.cli.scale_up import scale_up
 from planner.cli.schema import schema
 from planner.cli.session import Session
 from planner.cli.simulate import simulate
 from planner.cli.solve import solve
+from planner.cli.status import status
 from planner.cli.whatif import whatif
 from planner.errors import PlannerError
 from planner.exit_codes import DONE, INTERRUPTED
@@ -55,12 +57,16 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "drain": drain,
     "whatif": whatif,
     "fleet": fleet,
+    "run": run,
+    "status": status,
     "dump": dump,
     "rbac": rbac,
     "schema": schema,
 }
 
-LIVE = frozenset(
+ALWAYS_LIVE = frozenset(("run", "status"))
+"""Those that are about a running cluster and nothing else."""
+LIVE = ALWAYS_LIVE | frozenset(
     name
     for name, command in COMMANDS.items()
     if name != "fleet" and "example" in signature(command).parameters

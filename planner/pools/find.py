@@ -13,6 +13,7 @@ from planner.pools.alternatives import Alternative, alternatives
 from planner.pools.by_model import by_model
 from planner.pools.by_patterns import by_patterns
 from planner.pools.fill import Counts, Fill, Filling
+from planner.pools.first_answers import first_answers
 from planner.pools.greedy import grow, improve
 from planner.pools.kept_rollouts import KeptRollouts
 from planner.pools.least_cost import LeastCost
@@ -150,6 +151,7 @@ def _searched(search: Search, time_limit: float) -> Fill:
     by_rising_cost(search, FIRST_PART * time_limit)
     if search.proven and search.found is not None:
         return search.found
+    first_answers(search, search.spent + SECOND_PART * time_limit)
     begun = [] if search.proven else by_patterns(search, HALF * time_limit)
     best = search.found or grow(search, search.spent + SECOND_PART * time_limit)
     improve(search, search.spent + SECOND_PART * time_limit)

@@ -1,4 +1,8 @@
-"""The policy of `planner run`: read from a file, checked, and kept while a new one is broken."""
+"""The policy of `planner run`: read from a file, checked, and kept while a new one is broken.
+
+What knows clusters is imported where a policy needs it: the process that waits between rounds
+stays small.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,16 @@ import os
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from planner.descheduler import as_goals
-from planner.descheduler.strategies.selector_text import parse_selector
 from planner.errors import PlannerError
-from planner.evictions.under_policy import AnyPolicy
 from planner.sources.errors import SourceError
 from planner.sources.load import load_paths
-from planner_models.descheduler_policy import DeschedulerPolicy
 from planner_models.run_policy import Mode, Protect, RunLimits, RunPolicy
+
+if TYPE_CHECKING:
+    from planner.evictions.under_policy import AnyPolicy
+    from planner_models.descheduler_policy import DeschedulerPolicy
 
 KINDS = "apiVersion: planner/v1, kind: RunPolicy; or a DeschedulerPolicy"
 
@@ -34,6 +39,8 @@ class ReadPolicy:
     """A policy as it counts; `unused` says what of a DeschedulerPolicy has no effect."""
 
     policy: RunPolicy
+    text: bytes
+    """The file as it was: what plans are made under, also while a new one is broken."""
     digest: str
     """Changes with the policy: what waits for a change of it waits for this."""
     unused: tuple[str, ...] = ()
@@ -42,6 +49,8 @@ class ReadPolicy:
 def policy_in(file: str | os.PathLike[str], ignored: Collection[str] = ()) -> AnyPolicy:
     """The RunPolicy or the DeschedulerPolicy of a file."""
     name = os.fspath(file)
+    if not Path(name).is_file():
+        raise SourceError(f"can't read {name}: there is no such file", help=KINDS)
     inventory = load_paths([name])
     found: tuple[AnyPolicy, ...] = (*inventory.run_policies, *inventory.descheduler_policies)
     if len(found) != 1:
@@ -54,13 +63,11 @@ def policy_in(file: str | os.PathLike[str], ignored: Collection[str] = ()) -> An
 def _check(policy: AnyPolicy, file: str, ignored: Collection[str]) -> None:
     """What can only be known with the rest of planner at hand."""
     if isinstance(policy, RunPolicy):
-        try:
-            parse_selector(policy.protect.pod_selector)
-        except ValueError as error:
-            raise SourceError(
-                str(error), file=file, object="RunPolicy", field="protect.podSelector"
-            ) from error
+        if policy.protect.pod_selector:
+            _check_selector(policy.protect.pod_selector, file)
         return
+    from planner.descheduler import as_goals
+
     try:
         goals = as_goals.goals_of(policy, ignored)
     except as_goals.NoGoalError as error:
@@ -74,11 +81,24 @@ def _check(policy: AnyPolicy, file: str, ignored: Collection[str]) -> None:
         raise SourceError(f"{file}: the DeschedulerPolicy has no strategy that is left")
 
 
+def _check_selector(selector: str, file: str) -> None:
+    from planner.descheduler.strategies.selector_text import parse_selector
+
+    try:
+        parse_selector(selector)
+    except ValueError as error:
+        raise SourceError(
+            str(error), file=file, object="RunPolicy", field="protect.podSelector"
+        ) from error
+
+
 def read_policy(file: str, overrides: Overrides) -> ReadPolicy:
     """The policy of a file, with what the command line says in place of it."""
     found = policy_in(file, overrides.ignored_strategies)
     unused: tuple[str, ...] = ()
-    if isinstance(found, DeschedulerPolicy):
+    if not isinstance(found, RunPolicy):
+        from planner.descheduler import as_goals
+
         unused = tuple(as_goals.unused(found, overrides.ignored_strategies))
         found = _as_run_policy(found, overrides.ignored_strategies)
     cordons = found.cordons or overrides.cordons
@@ -91,12 +111,15 @@ def read_policy(file: str, overrides: Overrides) -> ReadPolicy:
             help="cordons: true, or `cordons`",
         )
     policy = found.replace(mode=overrides.mode or found.mode, cordons=cordons)
-    text = f"{policy.model_dump_json()}{Path(file).read_bytes()!r}{overrides}"
-    return ReadPolicy(policy, hashlib.sha256(text.encode()).hexdigest()[:16], unused)
+    text = Path(file).read_bytes()
+    told = f"{policy.model_dump_json()}{text!r}{overrides}"
+    return ReadPolicy(policy, text, hashlib.sha256(told.encode()).hexdigest()[:16], unused)
 
 
 def _as_run_policy(policy: DeschedulerPolicy, ignored: Collection[str]) -> RunPolicy:
     """Goals and limits; its evictors protect pods where the plan is made."""
+    from planner.descheduler import as_goals
+
     limits = as_goals.limits_of(policy, ignored)
     return RunPolicy(
         api_version="planner/v1",

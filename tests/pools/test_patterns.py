@@ -42,9 +42,7 @@ def test_no_pods_of_a_node_are_worth_more_than_the_bounds_say(seed: int) -> None
     cap = np.array([draw.randint(0, 3) for _ in range(groups)])
     values = np.array([draw.randint(-3, 40) for _ in range(groups)])
     node = Node(request, free, cap)
-    every = np.stack(np.meshgrid(*(range(n + 1) for n in cap), indexing="ij"), -1).reshape(
-        -1, groups
-    )
+    every = np.array(list(product(*(range(n + 1) for n in cap))))
     best = max(int(n @ values) for n in every if (n @ request <= free).all())
     exact = node.exactly(values)
     assert (exact.value, exact.most) == (best, best)
