@@ -17,6 +17,7 @@ from planner.version import __version__
 
 if TYPE_CHECKING:
     from planner.api.answers import Answer
+    from planner.api.apply import ApplyReport, apply_plan
     from planner.api.capacity import Capacity
     from planner.api.check import Check, check
     from planner.api.cluster import Cluster
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 else:
     _PLACES = {
         "Answer": "api.answers",
+        "ApplyReport": "api.apply",
         "Capacity": "api.capacity",
         "Check": "api.check",
         "Cluster": "api.cluster",
@@ -58,6 +60,7 @@ else:
         "Source": "api.load",
         "UsageError": "errors",
         "WhatIf": "api.whatif",
+        "apply_plan": "api.apply",
         "check": "api.check",
         "live_names": "api.live",
         "load": "api.load",
@@ -79,6 +82,7 @@ else:
 
 __all__ = [
     "Answer",
+    "ApplyReport",
     "Capacity",
     "Check",
     "Cluster",
@@ -100,6 +104,7 @@ __all__ = [
     "UsageError",
     "WhatIf",
     "__version__",
+    "apply_plan",
     "check",
     "live_names",
     "load",

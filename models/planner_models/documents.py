@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from planner_models.apply_report import ApplyReport
 from planner_models.base import Document
 from planner_models.capacity import Capacity
 from planner_models.check import Check
@@ -33,6 +34,7 @@ DOCUMENTS: Mapping[str, type[Document]] = MappingProxyType(
             NodePlan,
             DrainPlan,
             WhatIf,
+            ApplyReport,
             FleetDecision,
             FleetDecisionList,
         )

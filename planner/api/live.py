@@ -64,7 +64,7 @@ class Live:
                 help="it goes without the options that choose a kubeconfig, a context or a user",
             )
         given = self.request_timeout
-        timeout = TIMEOUT if given is None else _seconds(given)
+        timeout = TIMEOUT if given is None else seconds_of(given)
         return Wanted(
             self.context,
             self.kubeconfig,
@@ -75,7 +75,8 @@ class Live:
         )
 
 
-def _seconds(given: str | float, argument: str = "request_timeout") -> float | None:
+def seconds_of(given: str | float, argument: str = "request_timeout") -> float | None:
+    """`30s`, `5m` or a number of seconds; None for 0, which is no limit."""
     found = _DURATION.fullmatch(str(given))
     if not found:
         raise UsageError(
@@ -118,7 +119,7 @@ def read_live(
 
 def most_seconds(live: Live) -> float:
     """How old what was read may be; 0 is never."""
-    return 0.0 if live.max_age is None else _seconds(live.max_age, "max_age") or 0.0
+    return 0.0 if live.max_age is None else seconds_of(live.max_age, "max_age") or 0.0
 
 
 def cluster_name(live: Live) -> tuple[str, str]:

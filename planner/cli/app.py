@@ -17,6 +17,7 @@ from typing import Annotated
 import typer
 
 from planner import __version__
+from planner.cli.apply import apply
 from planner.cli.capacity import capacity
 from planner.cli.check import check
 from planner.cli.drain import drain
@@ -53,6 +54,7 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "solve": solve,
     "evict": evict,
     "drain": drain,
+    "apply": apply,
     "whatif": whatif,
     "fleet": fleet,
     "dump": dump,
@@ -63,9 +65,9 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
 LIVE = frozenset(
     name
     for name, command in COMMANDS.items()
-    if name != "fleet" and "example" in signature(command).parameters
+    if name == "apply" or (name != "fleet" and "example" in signature(command).parameters)
 )
-"""Those that read a cluster, and so can read a running one."""
+"""Those that read a cluster, and so can read a running one; apply takes no other."""
 
 
 def _show_version(value: bool) -> None:

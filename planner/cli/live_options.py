@@ -72,6 +72,8 @@ def _options(  # noqa: PLR0913, PLR0917 - the options themselves
 
 _PARAMETERS = tuple(inspect.signature(_options, eval_str=True).parameters.values())
 _IMPERSONATION = ("as_user", "as_groups")
+_OF_READERS = ("live", "max_age")
+"""For commands that may read files, too."""
 
 
 def with_live_options(command: Command) -> Command:
@@ -82,7 +84,9 @@ def with_live_options(command: Command) -> Command:
     """
     own = inspect.signature(command, eval_str=True)
     taken = any("--as" in option_names(each) for each in own.parameters.values())
-    added = [each for each in _PARAMETERS if not (taken and each.name in _IMPERSONATION)]
+    reads_files = "example" in own.parameters
+    left_out = (*(_IMPERSONATION if taken else ()), *(() if reads_files else _OF_READERS))
+    added = [each for each in _PARAMETERS if each.name not in left_out]
 
     @wraps(command)
     def run(**given: Any) -> int | None:
@@ -90,7 +94,8 @@ def with_live_options(command: Command) -> Command:
         return command(**given)
 
     parameters = list(own.parameters.values())
-    at = next(i for i, each in enumerate(parameters) if each.name == "example") + 1
+    last = "example" if reads_files else "plan"
+    at = next(i for i, each in enumerate(parameters) if each.name == last) + 1
     run.__signature__ = own.replace(  # type: ignore[attr-defined]
         parameters=[*parameters[:at], *added, *parameters[at:]]
     )
@@ -113,6 +118,12 @@ def live_of(context: typer.Context, *, files: bool) -> Live | None:
         part = namespace is not None or context.params.get("all_namespaces")
         if not (part or session_of(context).plugin or _nobody_on_stdin()):
             return None
+    return live_given(context)
+
+
+def live_given(context: typer.Context) -> Live:
+    """The running cluster that the options choose; without any, that of the current context."""
+    given, namespace = session_of(context).live, context.params.get("namespace")
     return planner.Live(
         context=given.get("kube_context"),
         kubeconfig=given.get("kubeconfig"),

@@ -49,6 +49,8 @@ class TriedWaves:
     runs: tuple[TrialRun, ...]
     reached: tuple[bool, ...]
     choices: Choices
+    target: Target | None = None
+    """What `reached` was measured by."""
 
     @property
     def evictions(self) -> int:
@@ -147,7 +149,7 @@ class RepeatedTrials:
             if reached.count(False) == patience:
                 break
         done = chosen[: len(runs)]
-        return TriedWaves(tuple(waves), done, tuple(runs), tuple(reached), choices)
+        return TriedWaves(tuple(waves), done, tuple(runs), tuple(reached), choices, self._target)
 
     @property
     def late(self) -> bool:
