@@ -11,7 +11,7 @@ from typing import Any
 
 from planner.apply.cordons import Cordons
 from planner.apply.course import Course, CourseWave
-from planner.apply.evicting import Evictions
+from planner.apply.evicting import AGAIN, Evictions
 from planner.apply.journal import Past
 from planner.apply.landings import Landed
 from planner.apply.preconditions import Preconditions, Verdict
@@ -77,7 +77,10 @@ class CarryOut:
             now = self._read()
         self._progress.excess.append(self._excess(now))
         self._progress.wave = rest[0].number if rest else 0
-        verdict = self._judged(rest, now)
+        if resuming is None:
+            verdict = self._judged(rest, now)
+        else:
+            now, verdict = self._after_budgets(rest, now)
         if not verdict.good and self._options.replan is None:
             raise self._no_longer_holds(verdict)
         start = start_of(
@@ -98,7 +101,7 @@ class CarryOut:
             if rest:
                 self._progress.wave, self._progress.begun = rest[0].number, False
             # Also after the last wave: it may have ended elsewhere than promised.
-            verdict = self._judged(rest, now)
+            now, verdict = self._after_budgets(rest, now)
             if not verdict.good and not rest:
                 raise StoppedError(("the end is not what was promised.", *verdict.reasons))
             if rest and not (verdict.good and self._course.converges):
@@ -218,6 +221,20 @@ class CarryOut:
             verdict = self._preconditions.judge(rest[:1], now.cluster, self._held(), most)
         self._progress.verdict = verdict
         return verdict
+
+    def _after_budgets(self, rest: Waves, now: ReadNow) -> tuple[ReadNow, Verdict]:
+        """Judged when budgets allow it; they are given as long as a wave may take."""
+        clock = self._around.clock
+        began = clock.now()
+        while (verdict := self._judged(rest, now)).for_now:
+            seconds = clock.now() - began
+            if seconds >= self._options.wave_timeout:
+                break
+            wave, text = self._progress.wave, verdict.reasons[0]
+            self._around.journal.tell("waits", wave=wave, text=text, seconds=round(seconds))
+            clock.sleep(AGAIN)
+            now = self._read()
+        return now, verdict
 
     def _no_longer_holds(self, verdict: Verdict) -> StoppedError:
         return StoppedError(("the plan no longer holds.", *verdict.reasons))

@@ -17,17 +17,21 @@ from planner.drain.options import DrainOptions
 from planner.scheduler.profile import Profile
 from planner.words import count_of
 
-NAMED = 3
-"""So many differences are told one by one."""
+NOT_NOW = "does not allow it now"
+"""How `disruption.budgets` says that a budget is used up."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether what is left can be carried out, in how many seeds, and what has changed."""
+    """Whether what is left can be carried out, in how many seeds, and what has changed.
+
+    `for_now`: only budgets stand in the way, which may let pods go when others are ready again.
+    """
 
     seeds: int
     holds: int
     reasons: tuple[str, ...] = ()
+    for_now: bool = False
 
     @property
     def text(self) -> str:
@@ -61,12 +65,14 @@ class Preconditions:
         """Whether these waves can be carried out; `held` are nodes that we keep cordoned."""
         reasons = tuple(self._changes(rest, cluster))
         if reasons:
-            return Verdict(self._course.seeds, 0, reasons)
+            for_now = all(each.endswith(NOT_NOW) for each in reasons)
+            return Verdict(self._course.seeds, 0, reasons, for_now)
         key = self._key(rest, cluster, held)
         if key not in self._known or most_excess is not None:
             tried = replay_rest(self._course, rest, cluster, self._profile, held, most_excess)
             failed = f"in {tried.seeds - tried.holds} of {tried.seeds} seeds {tried.why}"
-            self._known[key] = Verdict(tried.seeds, tried.holds, () if tried.good else (failed,))
+            why = () if tried.good else (failed,)
+            self._known[key] = Verdict(tried.seeds, tried.holds, why, tried.refused)
         return self._known[key]
 
     def _key(

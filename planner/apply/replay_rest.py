@@ -38,6 +38,8 @@ class Replayed:
     seeds: int
     holds: int
     why: str = ""
+    refused: bool = False
+    """By a budget, in each trial that failed."""
 
     @property
     def good(self) -> bool:
@@ -129,12 +131,14 @@ def replay_rest(
     index = now.node_index
     standing = tuple(sorted(index[name] for name in held if name in index))
     trials = _Trials(measure, profile, budgets, target, course, standing)
-    waves = [_wave_plan(now, wave) for wave in rest]
-    tried = trials.tried([wave for wave in waves if wave.evictions], patience=None)
+    # A wave whose pods are all gone still lifts its cordons in the end.
+    tried = trials.tried([_wave_plan(now, wave) for wave in rest])
     reached = zip(tried.manners, tried.reached, strict=True)
     failed = {manner.seed for manner, ended in reached if not ended}
-    why = _why(now, tried.ending(well=False)[0], target, measure) if failed else ""
-    return Replayed(course.seeds, course.seeds - len(failed), why)
+    badly = tried.ending(well=False)
+    why = _why(now, badly[0], target, measure) if badly else ""
+    refused = bool(badly) and all(run.refused is not None for run in badly)
+    return Replayed(course.seeds, course.seeds - len(failed), why, refused)
 
 
 def _why(cluster: Cluster, run: TrialRun, target: Target, measure: Measure) -> str:

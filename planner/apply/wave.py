@@ -93,10 +93,10 @@ class Wave:
         return max(0, len(each.before) - each.unready - promised.pods - more)
 
     def after_moving(self, timeout: float) -> None:
-        """On resuming: wait until what was evicted has gone and was made anew."""
+        """On resuming: wait until what was evicted has gone and others are ready or wait."""
         clock = self._around.clock
         until = clock.now() + timeout
-        while self._watch.look().moving and clock.now() < until:
+        while not ((look := self._watch.look()).over or look.settled) and clock.now() < until:
             self._around.go_on()
             clock.sleep(EVERY)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from planner.apply.door import Asked, Hooks, carry_out_plan
 from planner.apply.refusals import Reviewed
@@ -24,9 +25,11 @@ from planner.sources.live.snapshot import read_snapshot
 from planner_models.apply_report import ApplyEntry, ApplyReport, ApplyStart
 from planner_models.drain import DrainPlan
 from planner_models.evictions import EvictionPlan
+from planner_models.plan import Plan
 from tests.apply.world_api import InProcess, WorldApi
 
 POLICY = MovePolicy(jobs=True)
+D = TypeVar("D", EvictionPlan, DrainPlan, Plan)
 
 
 def plan_for(api: WorldApi, *nodes: str, seeds: int | None = None) -> EvictionPlan:
@@ -55,12 +58,10 @@ def drain_for(api: WorldApi, *nodes: str) -> DrainPlan:
 
 
 def _moment(source: Any, api: WorldApi) -> Any:
-    from datetime import UTC, datetime
-
     return source.model_copy(update={"read_at": datetime.fromtimestamp(api.now, UTC)})
 
 
-def identified(document: Any) -> Any:
+def identified(document: D) -> D:
     return document.model_copy(update={"plan_id": plan_id(document)})
 
 
@@ -99,7 +100,8 @@ class Applying:
             self.entries.append(entry)
             listener(entry)
 
-        asked = Asked(**{"file": "plan.json", "journal": self.journal} | options)
+        journal: Path = options.pop("journal", self.journal)
+        asked = Asked("plan.json", journal, **options)
         hooks = Hooks(
             profile_of=lambda _: default_profile(),
             begin=begin,

@@ -69,7 +69,7 @@ class ApplyText:
         return True
 
     def _waits(self, name: str, entry: ApplyEntry) -> Iterator[str]:
-        head = f"  ~ {name:<{self._pod}}  {entry.node:<{self._node}}  "
+        head = f"  ~ {name:<{self._pod}}  {entry.node or '':<{self._node}}  " if name else "  ~ "
         text = f"waits: {entry.text}; asked again every 5 s"
         text += f" ({entry.seconds} s)" if entry.seconds else ""
         yield from textwrap.wrap(
