@@ -21,7 +21,7 @@ from planner.exit_codes import MEANINGS
 from planner.pools.read import SAMPLE_FILE
 from planner.report.ci.rules import RULES
 from planner.report.markdown import escape
-from planner_models.documents import DOCUMENTS, json_schema
+from planner_models.documents import DOCUMENTS, SETTINGS, json_schema
 from planner_models.instance_types import InstanceTypes
 
 FOLDER = Path(__file__).parent / "reference"
@@ -57,7 +57,7 @@ def pages() -> dict[str, str]:
     found["findings.md"] = _findings()
     found["check-rules.md"] = _check_rules()
     found["instance-types.md"] = _instance_types()
-    for kind in DOCUMENTS:
+    for kind in (*DOCUMENTS, *SETTINGS):
         found[f"{kind}.schema.json"] = json.dumps(json_schema(kind), indent=2) + "\n"
     return found
 
@@ -127,7 +127,7 @@ def _documents() -> str:
         "What `-o json` and `-o yaml` write. Every document has `apiVersion: planner/v1` and its "
         "`kind`; `planner schema KIND` prints the JSON Schema, which also stands beside this page."
     )
-    return _page("Documents", intro, *map(_document, DOCUMENTS))
+    return _page("Documents", intro, *map(_document, (*DOCUMENTS, *SETTINGS)))
 
 
 def _instance_types() -> str:

@@ -31,11 +31,14 @@ if TYPE_CHECKING:
     from planner.api.node_plan import NodePlan
     from planner.api.plan import Plan
     from planner.api.rbac import rbac
+    from planner.api.run import run_policy, run_status
     from planner.api.simulation import Simulation
     from planner.api.whatif import WhatIf
     from planner.errors import PlannerError, UsageError
     from planner.solver.progress import Progress
     from planner.sources.live.reader import ReadProgress
+    from planner.workers import WorkerDiedError, Workers
+    from planner.workers.start import start_workers
 else:
     _PLACES = {
         "Answer": "api.answers",
@@ -61,12 +64,17 @@ else:
         "UsageError": "errors",
         "WhatIf": "api.whatif",
         "apply_plan": "api.apply",
+        "WorkerDiedError": "workers",
+        "Workers": "workers",
         "check": "api.check",
         "live_names": "api.live",
         "load": "api.load",
         "load_fleet": "api.load",
         "translate": "api.dump",
         "rbac": "api.rbac",
+        "run_policy": "api.run",
+        "run_status": "api.run",
+        "start_workers": "workers.start",
     }
 
     def __getattr__(name):
@@ -103,6 +111,8 @@ __all__ = [
     "Source",
     "UsageError",
     "WhatIf",
+    "WorkerDiedError",
+    "Workers",
     "__version__",
     "apply_plan",
     "check",
@@ -110,5 +120,8 @@ __all__ = [
     "load",
     "load_fleet",
     "rbac",
+    "run_policy",
+    "run_status",
+    "start_workers",
     "translate",
 ]

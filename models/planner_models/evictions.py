@@ -228,6 +228,8 @@ class EvictionPlan(Document):
     waves: tuple[EvictionWave, ...] = ()
     part: PlanPart | None = None
     """With --wave: the evictions and waves are a part of the plan."""
+    without_limits: int | None = None
+    """With a run policy whose limits leave something to do: the evictions of a plan without."""
     fewest: bool = False
     """No plan with fewer evictions reaches the same, whatever nodes are chosen: proven."""
     stopped: Stop | None = None

@@ -86,6 +86,22 @@ class NodeAlternative(Document):
     stuck_rollouts: tuple[StuckRollout, ...] = ()
 
 
+class NodeBaseline(Document):
+    """What another autoscaler would add, by its published rules; not its own answer."""
+
+    tool: str
+    emulated: Literal[True] = True
+    adds: tuple[NodeCount, ...] = ()
+    nodes: int
+    cost: float
+    rounds: int
+    """How often it decides, until nobody waits or it adds nothing that helps."""
+    waiting: int
+    """Pods that wait when kube-scheduler has filled its nodes."""
+    stuck_rollouts: tuple[StuckRollout, ...] = ()
+    """Rollouts that its nodes would stop; tried where they cost no more than planner's."""
+
+
 class Fills(Document):
     """Under how many tie seeds kube-scheduler itself places all pods on these nodes."""
 
@@ -140,6 +156,8 @@ class NodePlan(Document):
     rollouts: TriedRollouts | None = None
     side_effects: tuple[NodeSideEffect, ...] = ()
     alternatives: tuple[NodeAlternative, ...] = ()
+    baselines: tuple[NodeBaseline, ...] = ()
+    """For the same pods; none was asked for, nothing waits, or pods have volumes."""
     tried_sets: int = 0
     time_limit: float
     notices: tuple[Notice, ...] = ()

@@ -19,13 +19,19 @@ from planner_models.evictions import PlanPart
 if TYPE_CHECKING:
     from planner.cluster import Cluster as Snapshot
     from planner.evictions.goals import Goal
+    from planner.evictions.suggestion import EvictOptions
+    from planner.evictions.under_policy import Terms
     from planner.report.emit import Texts
     from planner.report.html.view import Page
     from planner.sources.inventory import Inventory
     from planner_models.descheduler_policy import DeschedulerPolicy
+    from planner_models.run_policy import RunPolicy
 
 Policy: TypeAlias = "str | os.PathLike[str] | DeschedulerPolicy | None"
 """A DeschedulerPolicy, or its file; None takes the one of the input, if it has any."""
+
+RunPolicyOrFile: TypeAlias = "str | os.PathLike[str] | RunPolicy | DeschedulerPolicy"
+"""What `planner run` takes as its policy."""
 
 POLICY = SettingKind("DeschedulerPolicy", "descheduler/v1alpha2", "descheduler policies", "policy")
 
@@ -136,3 +142,22 @@ def priority_of(snapshot: Snapshot, given: int | str | None) -> int | None:
 def policy_of(inventory: Inventory, policy: Policy) -> DeschedulerPolicy | None:
     """The policy that was given, or the one in the input."""
     return POLICY.find(policy, inventory, lambda each: each.descheduler_policies)
+
+
+def options_under(
+    snapshot: Snapshot, terms: Terms, seeds: int | None, time_limit: float
+) -> EvictOptions:
+    """The switches of a plan under the terms of a policy."""
+    from planner.evictions.protection import Protection
+    from planner.evictions.suggestion import EvictOptions
+
+    threshold = priority_of(snapshot, terms.priority_threshold)
+    return EvictOptions(
+        goals=terms.goals,
+        protection=Protection(terms.movable, threshold, spared=terms.spared),
+        limits=terms.limits,
+        seeds=seeds,
+        time_limit=time_limit,
+        cordons=terms.cordons,
+        count_unlimited=True,
+    )

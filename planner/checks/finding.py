@@ -27,12 +27,16 @@ class Proof:
 
 @dataclass(frozen=True)
 class Fix:
-    """A change that was tried on a copy; `then` says what happened, `helps` whether it did."""
+    """A change that was tried on a copy; `then` says what happened, `helps` whether it did.
+
+    `where` is the domain in which it was made, if it may as well be made in others.
+    """
 
     text: str
     then: str = ""
     restarts: int = 0
     helps: bool = True
+    where: str = ""
 
 
 Change = Callable[[Inventory], Inventory]
@@ -54,6 +58,8 @@ class Idea:
     naming_in_vain: bool = False
     if_nothing_else: bool = False
     """More than is needed where an earlier idea helps."""
+    where: str = ""
+    """The domain in which the change is made; the same elsewhere is another idea."""
 
 
 @dataclass(frozen=True)

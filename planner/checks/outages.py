@@ -21,6 +21,8 @@ class Outage:
     lost: int
     unreachable: dict[WorkloadRef, int]
     removed: dict[WorkloadRef, int]
+    messages: dict[WorkloadRef, str]
+    """kube-scheduler's word on those that wait once the nodes are removed."""
 
 
 def outages(subject: Subject) -> tuple[Outage, ...]:
@@ -53,19 +55,18 @@ def _outages(subject: Subject) -> list[Outage]:
         nodes = np.flatnonzero(topology.domain_of == number)
         lost = int(np.count_nonzero(mine & np.isin(cluster.node_of, nodes)))
         if lost:
-            tried = {manner: _waiting(subject, nodes.tolist(), manner) for manner in MANNERS}
-            found.append(Outage(domain, lost, tried["unreachable"], tried["removed"]))
+            silent, _ = _waiting(subject, nodes.tolist(), "unreachable")
+            found.append(
+                Outage(domain, lost, silent, *_waiting(subject, nodes.tolist(), "removed"))
+            )
     return found
 
 
-MANNERS: tuple[Manner, ...] = ("unreachable", "removed")
-
-
-def _waiting(subject: Subject, nodes: list[int], manner: Manner) -> dict[WorkloadRef, int]:
+def _waiting(
+    subject: Subject, nodes: list[int], manner: Manner
+) -> tuple[dict[WorkloadRef, int], dict[WorkloadRef, str]]:
     changed = apply_changes(subject.settled, [LoseNodes(tuple(nodes), manner)])
     result = outcome(settle(changed, subject.profile), subject.profile)
-    return {
-        each.workload: each.waiting - each.waited
-        for each in result.workloads
-        if each.waiting > each.waited
-    }
+    hurt = [each for each in result.workloads if each.waiting > each.waited]
+    counts = {each.workload: each.waiting - each.waited for each in hurt}
+    return counts, {each.workload: each.message for each in hurt}

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from planner.checks.finding import Finding
-from planner.checks.subject import CheckedWorkload, Subject
-from planner_models.check import Severity
+if TYPE_CHECKING:
+    from planner.checks.finding import Finding
+    from planner.checks.subject import CheckedWorkload, Subject
+    from planner_models.check import Severity
 
-Find = Callable[[Subject], Iterator[Finding]]
+    Find = Callable[[Subject], Iterator[Finding]]
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,18 @@ class Rule:
     needs_nodes: bool
     summary: str
     """What it says, in a few words, for lists of rules."""
-    find: Find
+    unless: tuple[str, ...] = ()
+    """Rules whose finding about an object says the same and why: one of the two is enough."""
+
+    @property
+    def module(self) -> str:
+        """Where it is looked for; loaded by whoever asks it, for most need a simulator."""
+        return f"planner.checks.rules.{self.id.replace('-', '_')}"
+
+    def find(self, subject: Subject) -> Iterator[Finding]:
+        """Every breach."""
+        found: Iterator[Finding] = import_module(self.module).find(subject)
+        return found
 
 
 def per_workload(find: Callable[[Subject, CheckedWorkload], Iterator[Finding]]) -> Find:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from planner.checks.finding import Finding, Fix
 from planner.checks.registry import RULES
 from planner.checks.rule import Rule
 from planner.checks.subject import Subject
+from planner.sources.locations import ObjectName
+from planner.words import conjoined
 from planner_models.check import Severity
 
 _WEIGHT: dict[Severity, int] = {"error": 0, "warning": 1, "note": 2}
@@ -29,11 +32,16 @@ def check(subject: Subject, accepted: frozenset[str] = frozenset()) -> Checked:
     found: list[Finding] = []
     silenced = 0
     skipped: list[tuple[str, str]] = []
+    proven: set[tuple[str, ObjectName]] = set()
     for rule in _asked(subject):
         if rule.needs_nodes and not subject.has_nodes:
-            skipped.append((rule.id, "it needs nodes to be tried on"))
+            skipped.append((rule.id, "without nodes to try it on"))
             continue
         for finding in rule.find(subject):
+            if any((each, finding.objects[0]) in proven for each in rule.unless):
+                continue
+            if finding.severity == "error":
+                proven |= {(rule.id, each) for each in finding.objects}
             if finding.fingerprint in accepted or _silent(subject, finding):
                 silenced += 1
             else:
@@ -66,7 +74,14 @@ def _tried(subject: Subject, rule: Rule, finding: Finding) -> Finding:
         changed = subject.changed(idea.change).about(about)
         if all(each.fingerprint != finding.fingerprint for each in rule.find(changed)):
             then = idea.then if isinstance(idea.then, str) else idea.then(changed)
-            fixes.append(Fix(idea.text, then, idea.restarts))
+            fixes.append(Fix(idea.text, then, idea.restarts, where=idea.where))
         elif idea.naming_in_vain:
             fixes.append(Fix(idea.text, helps=False))
-    return replace(finding, fixes=tuple(fixes), ideas=())
+    return replace(finding, fixes=tuple(_united(fixes)), ideas=())
+
+
+def _united(fixes: list[Fix]) -> Iterator[Fix]:
+    """What does the same wherever it is done, as one fix that names all places."""
+    for same, places in groupby(fixes, key=lambda each: replace(each, where="")):
+        where = [each.where for each in places if each.where]
+        yield replace(same, text=f"{same.text} in {conjoined(where, 'or')}") if where else same

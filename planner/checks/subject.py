@@ -18,10 +18,6 @@ from planner.checks.finding import Change
 from planner.cluster import Cluster, PodGroup, build_cluster
 from planner.cluster.node_rules import NodeRules
 from planner.cluster.owners import WorkloadRef
-from planner.disruption.node_lifecycle import with_condition_taints
-from planner.evictions.suggest import settled
-from planner.replay.trial_work import BESIDE_NODES, TRIAL_WORK
-from planner.scenario.manifests import applied
 from planner.scheduler.profile import Profile
 from planner.sources.defaulting import default_spec, with_priority
 from planner.sources.errors import SourceError
@@ -141,16 +137,26 @@ class Subject:
     @cached_property
     def settled(self) -> Cluster:
         """After the manifests were applied, pods moved to their new rules, and placed."""
+        from planner.scenario.manifests import applied
+
         now, _ = applied(self.cluster, self.inventory)
-        return settled(with_condition_taints(now), self.profile)
+        return self._placed(now)
 
     @cached_property
     def before_rollout(self) -> Cluster:
         """After the manifests were applied, with running pods as they still are."""
-        return settled(with_condition_taints(self.cluster), self.profile)
+        return self._placed(self.cluster)
+
+    def _placed(self, cluster: Cluster) -> Cluster:
+        from planner.disruption.node_lifecycle import with_condition_taints
+        from planner.evictions.suggest import settled
+
+        return settled(with_condition_taints(cluster), self.profile)
 
     def seeds(self, landings: int) -> int:
         """As many draws of ties as were asked for, or as the work allows."""
+        from planner.replay.trial_work import BESIDE_NODES, TRIAL_WORK
+
         work = max(1, landings) * (len(self.cluster.nodes) + BESIDE_NODES)
         return max(1, min(self.options.seeds, TRIAL_WORK // work))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from planner_models.selectors import LabelSelector
 
@@ -10,6 +10,14 @@ from planner_models.selectors import LabelSelector
 def braced(labels: Mapping[str, str]) -> str:
     """`{app: web, tier: front}`, as YAML writes it in one line."""
     return "{" + ", ".join(f"{key}: {value}" for key, value in sorted(labels.items())) + "}"
+
+
+def between(numbers: Iterable[int]) -> str:
+    """`12`, `12 or 13`, `3 to 6`."""
+    low, *others = sorted(set(numbers))
+    if not others:
+        return str(low)
+    return f"{low} {'or' if len(others) == 1 else 'to'} {others[-1]}"
 
 
 def selector_text(selector: LabelSelector) -> str:

@@ -29,11 +29,13 @@ from planner.cli.fleet import fleet
 from planner.cli.inspect import inspect
 from planner.cli.live_options import with_live_options
 from planner.cli.rbac import rbac
+from planner.cli.run import run
 from planner.cli.scale_up import scale_up
 from planner.cli.schema import schema
 from planner.cli.session import Session
 from planner.cli.simulate import simulate
 from planner.cli.solve import solve
+from planner.cli.status import status
 from planner.cli.whatif import whatif
 from planner.errors import PlannerError
 from planner.exit_codes import DONE, INTERRUPTED
@@ -57,17 +59,21 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "apply": apply,
     "whatif": whatif,
     "fleet": fleet,
+    "run": run,
+    "status": status,
     "dump": dump,
     "rbac": rbac,
     "schema": schema,
 }
 
-LIVE = frozenset(
+ALWAYS_LIVE = frozenset(("apply", "run", "status"))
+"""Those that are about a running cluster and nothing else."""
+LIVE = ALWAYS_LIVE | frozenset(
     name
     for name, command in COMMANDS.items()
-    if name == "apply" or (name != "fleet" and "example" in signature(command).parameters)
+    if name != "fleet" and "example" in signature(command).parameters
 )
-"""Those that read a cluster, and so can read a running one; apply takes no other."""
+"""Those that read a cluster, and so can read a running one."""
 
 
 def _show_version(value: bool) -> None:

@@ -32,6 +32,8 @@ from planner.cli.options import (
 )
 from planner.cli.output import show, write_page
 from planner.cli.progress import ProgressLine
+from planner.cli.workers import Dask, Jobs, chosen_workers
+from planner.errors import UsageError
 from planner.exit_codes import DONE, INTERRUPTED, NEGATIVE, UNDECIDED
 from planner.report.text.formats import PlanOutput
 
@@ -64,6 +66,39 @@ Threshold = Annotated[
 ]
 PolicyFile = Annotated[
     str | None, named("--policy", "A DeschedulerPolicy to compare with.", "FILE")
+]
+RunPolicyFile = Annotated[
+    str | None,
+    named(
+        "--run-policy",
+        "Plan as planner run would under this RunPolicy or DeschedulerPolicy: its goals, its "
+        "limits, whom it spares.",
+        "FILE",
+    ),
+]
+IgnoredStrategies = Annotated[
+    list[str] | None,
+    named(
+        "--ignore-strategy",
+        "With --run-policy: go on without this strategy of a DeschedulerPolicy. Repeatable.",
+        "NAME",
+    ),
+]
+LeaveAlone = Annotated[
+    list[str] | None,
+    named(
+        "--leave-alone",
+        "With --run-policy: evict no pods of this workload, such as shop/deploy/api. Repeatable.",
+        "NAMESPACE/KIND/NAME",
+    ),
+]
+Cordons = Annotated[
+    bool,
+    typer.Option(
+        "--cordons",
+        help="With --run-policy: allow cordons where the policy doesn't.",
+        show_default=False,
+    ),
 ]
 LikeDescheduler = Annotated[
     bool,
@@ -100,10 +135,16 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
     priority_threshold: Threshold = None,
     policy: PolicyFile = None,
     like_descheduler: LikeDescheduler = False,
+    run_policy: RunPolicyFile = None,
+    ignored_strategies: IgnoredStrategies = None,
+    leave_alone: LeaveAlone = None,
+    cordons: Cordons = False,
     wave: WaveNumber = None,
     time_limit: TimeLimit = 60.0,
     scheduler_config: SchedulerConfig = None,
     ignored: IgnoredPlugins = None,
+    jobs: Jobs = None,
+    dask: Dask = None,
     output: PlanFormat = PlanOutput.TABLE,
     report: ReportFile = None,
     verbose: Verbose = False,
@@ -120,34 +161,74 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
     planner evict -f cluster.json --for node-7 --for spread -o script
     planner evict --example zone-outage --like-descheduler
     """
+    _check_run_policy(context, run_policy)
     cluster = read_cluster(context, filenames, example)
-    with ProgressLine(sys.stderr, time_limit) as progress:
-        plan = cluster.evict(
-            *(targets or ()),
-            namespace=namespace,
-            all_namespaces=all_namespaces,
-            selector=selector,
-            goals=[word for each in goals or ["spread"] for word in each.split(",") if word],
-            seeds=seeds,
-            max_evictions=max_evictions,
-            max_evictions_per_node=per_node,
-            max_evictions_per_namespace=per_namespace,
-            max_unavailable=max_unavailable,
-            allow_bare_pods=allow_bare_pods,
-            allow_local_storage=allow_local_storage,
-            allow_jobs=allow_jobs,
-            allow_owners=allow_owners or (),
-            priority_threshold=priority_threshold,
-            policy=policy,
-            like_descheduler=like_descheduler,
-            time_limit=time_limit,
-            scheduler=scheduler_config,
-            ignored_plugins=ignored or (),
-            progress=progress,
+    with (
+        chosen_workers(context, jobs, dask) as workers,
+        ProgressLine(sys.stderr, time_limit) as progress,
+    ):
+        plan = (
+            cluster.evict_under(
+                run_policy,
+                ignored_strategies=ignored_strategies or (),
+                leave_alone=leave_alone or (),
+                cordons=cordons,
+                seeds=seeds,
+                time_limit=time_limit,
+                scheduler=scheduler_config,
+                ignored_plugins=ignored or (),
+                jobs=workers,
+                progress=progress,
+            )
+            if run_policy is not None
+            else cluster.evict(
+                *(targets or ()),
+                namespace=namespace,
+                all_namespaces=all_namespaces,
+                selector=selector,
+                goals=[word for each in goals or ["spread"] for word in each.split(",") if word],
+                seeds=seeds,
+                max_evictions=max_evictions,
+                max_evictions_per_node=per_node,
+                max_evictions_per_namespace=per_namespace,
+                max_unavailable=max_unavailable,
+                allow_bare_pods=allow_bare_pods,
+                allow_local_storage=allow_local_storage,
+                allow_jobs=allow_jobs,
+                allow_owners=allow_owners or (),
+                priority_threshold=priority_threshold,
+                policy=policy,
+                like_descheduler=like_descheduler,
+                time_limit=time_limit,
+                scheduler=scheduler_config,
+                ignored_plugins=ignored or (),
+                jobs=workers,
+                progress=progress,
+            )
         )
     write_page(context, plan, report)
     show(context, plan if wave is None else plan.only_wave(wave), output)
     return exit_code(plan)
+
+
+UNDER_POLICY = ("ignored_strategies", "leave_alone", "cordons")
+"""Parameters that go with a run policy."""
+IN_PLACE_OF_POLICY = (
+    *("targets", "namespace", "all_namespaces", "selector", "goals", "max_evictions", "per_node"),
+    *("per_namespace", "max_unavailable", "allow_bare_pods", "allow_local_storage", "allow_jobs"),
+    *("allow_owners", "priority_threshold", "policy", "like_descheduler"),
+)
+"""Parameters that a run policy speaks about itself."""
+
+
+def _check_run_policy(context: typer.Context, run_policy: str | None) -> None:
+    """A run policy says itself what others say by options."""
+    other = UNDER_POLICY if run_policy is None else IN_PLACE_OF_POLICY
+    given = {name for name in other if context.params.get(name)}
+    for each in context.command.params:
+        if each.name in given:
+            word = "needs" if run_policy is None else "goes without"
+            raise UsageError(f"{max(each.opts, key=len)} {word} --run-policy")
 
 
 def exit_code(document: EvictionPlan) -> int:

@@ -94,8 +94,8 @@ def with_live_options(command: Command) -> Command:
         return command(**given)
 
     parameters = list(own.parameters.values())
-    last = "example" if reads_files else "plan"
-    at = next(i for i, each in enumerate(parameters) if each.name == last) + 1
+    before = (i for i, each in enumerate(parameters) if each.name == "example")
+    at = next(before, len(parameters) - 2) + 1
     run.__signature__ = own.replace(  # type: ignore[attr-defined]
         parameters=[*parameters[:at], *added, *parameters[at:]]
     )

@@ -59,6 +59,13 @@ KeepRollouts = Annotated[
         help="Take no nodes with which a rollout gets stuck that completes today.",
     ),
 ]
+Compare = Annotated[
+    bool,
+    typer.Option(
+        "--compare/--no-compare",
+        help="Show what Karpenter and cluster-autoscaler would add, by their published rules.",
+    ),
+]
 Seeds = Annotated[
     int, limit("--seeds", "Tie seeds under which the nodes must be filled.", 1, MOST_SEEDS)
 ]
@@ -77,6 +84,7 @@ def scale_up(  # noqa: PLR0913, PLR0917 - the options of the command
     objective: Objective = None,
     keep_rollouts: KeepRollouts = True,
     seeds: Seeds = 6,
+    compare: Compare = True,
     time_limit: TimeLimit = 60.0,
     skip_invalid: SkipInvalid = False,
     max_input: MaxInput = None,
@@ -108,6 +116,7 @@ def scale_up(  # noqa: PLR0913, PLR0917 - the options of the command
         objective=objective,
         keep_rollouts=keep_rollouts,
         seeds=seeds,
+        compare=compare,
         time_limit=time_limit,
         namespace=namespace,
         all_namespaces=all_namespaces,

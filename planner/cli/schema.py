@@ -22,10 +22,10 @@ def schema(
     ] = None,
     verbose: Verbose = False,
 ) -> int:
-    """Print the JSON Schema of a document, or name the kinds."""
-    from planner_models.documents import DOCUMENTS
+    """Print the JSON Schema of a document or of a policy, or name the kinds."""
+    from planner_models.documents import DOCUMENTS, SETTINGS
 
-    kinds = list(DOCUMENTS)
+    kinds = [*DOCUMENTS, *SETTINGS]
     text = "\n".join(kinds) if kind is None else _schema_text(_known(kind, kinds))
     with quiet_when_nobody_reads():
         sys.stdout.write(f"{text}\n")

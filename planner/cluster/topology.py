@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,11 @@ class Topology:
     key: str
     domains: tuple[str, ...]
     domain_of: IntArray
+
+    @cached_property
+    def single(self) -> bool:
+        """Whether no two nodes are in the same domain, as is so with host names."""
+        return len(self.domains) == int((self.domain_of >= 0).sum())
 
     def nodes_of(self, domain: int) -> IntArray:
         """The nodes in a domain."""

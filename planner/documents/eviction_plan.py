@@ -67,6 +67,7 @@ def eviction_plan(found: Suggestion, compared: tuple[Baseline, ...] = ()) -> Evi
         options=evict_options(found.start, options, found.aim),
         evictions=tuple(_evictions(found)),
         waves=tuple(eviction_waves(found)),
+        without_limits=found.unlimited,
         fewest=_fewest(found),
         stopped=None if found.outcome is None else found.outcome.decision.stopped,
         converges=tried.converges,

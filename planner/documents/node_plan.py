@@ -12,6 +12,7 @@ from planner.cluster import Cluster
 from planner.pools import Found, Objective
 from planner.pools.fill import Counts, Fill
 from planner.pools.kept_rollouts import Stuck
+from planner.pools.peers import Baseline
 from planner.pools.waiting import Waiting
 from planner_models.node import ZONE, Node
 from planner_models.node_plan import (
@@ -20,6 +21,7 @@ from planner_models.node_plan import (
     NeverRunning,
     NewNode,
     NodeAlternative,
+    NodeBaseline,
     NodeCount,
     NodePlan,
     NodePlanStatus,
@@ -34,9 +36,16 @@ from planner_models.resources import CPU
 
 
 def node_plan(
-    found: Found, objective: Objective, unit: Decimal, notices: Sequence[Notice] = ()
+    found: Found,
+    objective: Objective,
+    unit: Decimal,
+    notices: Sequence[Notice] = (),
+    others: Sequence[Baseline] = (),
 ) -> NodePlan:
-    """The document; a cost of 1 is one `unit` of the objective, `notices` are about the pools."""
+    """The document; a cost of 1 is one `unit` of the objective, `notices` are about the pools.
+
+    `others` is what other autoscalers would add.
+    """
     best, start, options = found.best, found.start, found.options
     counts = (0,) * len(found.offers) if best is None else best.added.counts
     pods = start.pods
@@ -72,6 +81,18 @@ def node_plan(
                 stuck_rollouts=_stuck(each.stuck),
             )
             for each in found.alternatives
+        ),
+        baselines=tuple(
+            NodeBaseline(
+                tool=each.tool,
+                adds=_node_counts(found, each.found.counts),
+                nodes=sum(each.found.counts),
+                cost=_amount(found.cost(each.found.counts), unit),
+                rounds=each.found.rounds,
+                waiting=each.found.waiting,
+                stuck_rollouts=_stuck(each.stuck),
+            )
+            for each in others
         ),
         tried_sets=len(found.tried),
         time_limit=options.time_limit,

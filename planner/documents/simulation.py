@@ -222,8 +222,9 @@ class _Notes:
     def _best(self, evaluation: Evaluation) -> list[int]:
         """All that kube-scheduler could have chosen, or as many as a short text can name."""
         options = self._options
-        best = evaluation.best if options.details or options.all_ties else evaluation.best[:NAMED]
-        found: list[int] = best.tolist()
+        if not options.details and not options.all_ties:
+            return evaluation.some_best(NAMED)
+        found: list[int] = evaluation.best.tolist()
         return found
 
     def _details(self, evaluation: Evaluation) -> dict[str, object]:

@@ -7,7 +7,7 @@ that nobody asked about.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from planner.cluster import Cluster
 from planner.disruption.movability import DEFAULT_POLICY, Movability, MovePolicy
@@ -19,12 +19,14 @@ NOT_ASKED = "it is not among the pods that were asked about"
 class Protection:
     """What may be evicted beyond the usual, and the priority from which on nothing may.
 
-    `asked` are the pods that it is about; None means all.
+    `asked` are the pods that it is about; None means all. `spared` pods stay for a reason of the
+    user's own.
     """
 
     policy: MovePolicy = DEFAULT_POLICY
     priority_threshold: int | None = None
     asked: frozenset[int] | None = None
+    spared: Mapping[int, str] = field(default_factory=dict)
 
 
 def protected(cluster: Cluster, protection: Protection) -> Mapping[int, str]:
@@ -40,4 +42,6 @@ def protected(cluster: Cluster, protection: Protection) -> Mapping[int, str]:
             found[pod] = stays.text
         elif threshold is not None and priority >= threshold:
             found[pod] = f"its priority {priority} is not below {threshold}"
+        elif pod in protection.spared:
+            found[pod] = protection.spared[pod]
     return found

@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 import msgspec
@@ -44,7 +45,7 @@ from planner.solver.progress import Report, silent
 
 PLAN_SHARE = 0.7
 """What a plan gets of the time; the rest is for trials of it."""
-LIMIT_ROUNDS = 20
+LIMIT_ROUNDS = 5
 """How often a plan is made anew because it takes too many pods from one node or namespace."""
 
 
@@ -102,7 +103,15 @@ class _Suggesting:
         seeds = tried_seeds(self._options.seeds, aim.real, departures(outcome.waves.waves))
         until = self._until if self._options.seeds is None else math.inf
         trials = RepeatedTrials(
-            aim, self._profile, self._budgets, _target(outcome), seeds, self._report, until
+            aim,
+            self._profile,
+            self._budgets,
+            _target(outcome),
+            seeds,
+            self._report,
+            until,
+            workers=self._options.workers,
+            cordons=self._options.cordons,
         )
         search = RobustWaves(trials)
         tried = search.search(outcome.waves.waves, outcome.decision.steps)
@@ -140,7 +149,18 @@ class _Suggesting:
             tried=tried,
             emptied=emptied,
             replanned=replanned,
+            unlimited=self._unlimited(aim, outcome),
         )
+
+    def _unlimited(self, aim: Aim, outcome: PlanOutcome | None) -> int | None:
+        """How many evictions there would be without limits, where those leave something to do."""
+        options = self._options
+        if not options.count_unlimited or options.limits == NO_LIMITS or outcome is None:
+            return None
+        if _target(outcome) == Target(0, 0):
+            return None
+        spared = frozenset(self._protected)
+        return self._plan(aim, aim.wanted, spared, max_moves=None).steps.evictions
 
     def _emptied(self) -> Emptied:
         nodes = self._options.nodes
@@ -162,7 +182,7 @@ class _Suggesting:
             return None
         waves = waves_within(pods, self._budgets)
         emptying = Emptying(aim, self._profile, self._budgets, tuple(pods))
-        trials = EmptyingTrials(emptying, pods, waves, options.seeds, self._report)
+        trials = EmptyingTrials(emptying, pods, waves, options.seeds, self._report, options.workers)
         tried = trials.tried(waves, patience=1)
         return tried if tried.converges else None
 
@@ -192,16 +212,25 @@ class _Suggesting:
         return plan_outcome(wanted, replace(options, **change), self._profile, self._report)
 
     def _within_limits(self, aim: Aim) -> PlanOutcome:
-        """Pods beyond the limits of a node or a namespace are spared, and the rest planned anew."""
+        """Pods beyond the limits of a node or a namespace are spared, and the rest planned anew.
+
+        Where others take their place again and again, only the last plan's pods within the limits
+        may still be moved: that ends, and repairs what these can.
+        """
+        everybody, kept = frozenset(range(len(aim.real.pods))), frozenset[int]()
+        if 0 in (self._options.limits.per_node, self._options.limits.per_namespace):
+            return self._plan(aim, aim.wanted, everybody)
         spared = frozenset(self._protected)
         outcome = self._plan(aim, aim.wanted, spared)
         for _ in range(LIMIT_ROUNDS):
-            over = frozenset(_beyond(aim.real, departures(outcome.waves.waves), self._options))
+            waves = departures(outcome.waves.waves)
+            over = frozenset(_beyond(aim.real, waves, self._options))
             if not over:
                 return outcome
+            kept = frozenset(pod for wave in waves for pod in wave.evictions) - over
             spared |= over
             outcome = self._plan(aim, aim.wanted, spared)
-        return self._plan(aim, aim.wanted, frozenset(range(len(aim.real.pods))))
+        return self._plan(aim, aim.wanted, everybody - kept)
 
     def _other_orders(self, outcome: PlanOutcome) -> Iterator[tuple[Step, ...]]:
         """The same moves with another pod waiting, where some wait for each other in a circle."""
@@ -231,6 +260,8 @@ class _Suggesting:
         limits = self._options.limits
         left = None if limits.total is None else limits.total - tried.evictions
         more = even_out(trials, tried.waves, self._protected.keys(), left)
+        over = frozenset(_beyond(trials.aim.real, (*tried.waves, *more), self._options))
+        more = tuple(takewhile(lambda wave: not over.intersection(wave.evictions), more))
         if not more:
             return tried
         found = trials.tried((*tried.waves, *more))

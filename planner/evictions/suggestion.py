@@ -17,13 +17,17 @@ from planner.evictions.repeated_trials import TriedWaves
 from planner.replay.violations import Violation, total, violations
 from planner.scheduler.profile import Profile
 from planner.sequences.outcome import PlanOutcome
+from planner.workers import HERE, Workers
 
 
 @dataclass(frozen=True)
 class EvictOptions:
     """The switches of `planner evict`; `nodes` are to be emptied.
 
-    Without `seeds` 20 are tried, fewer where so many evictions on so many nodes take too long.
+    Without `seeds` 20 are tried, fewer where so many evictions on so many nodes take too long;
+    `workers` try them side by side.
+    Without `cordons` no node is cordoned for the length of a wave. With `count_unlimited` it is
+    told how many evictions there would be without limits, where these leave something to do.
     """
 
     goals: tuple[Goal, ...] = ("spread",)
@@ -33,6 +37,9 @@ class EvictOptions:
     seeds: int | None = None
     max_unavailable: int | None = None
     time_limit: float = 60.0
+    workers: Workers = HERE
+    cordons: bool = True
+    count_unlimited: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +59,8 @@ class Suggestion:
     emptied: Emptied | None = None
     """What a consolidation looked at."""
     replanned: tuple[int, int] | None = None
+    unlimited: int | None = None
+    """How many evictions a plan without limits has, if that was asked for."""
 
     @property
     def evictions(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,11 +10,14 @@ from planner.cluster.owners import WorkloadRef
 from planner.disruption.node_lifecycle import with_condition_taints
 from planner.evictions.suggest import settled
 from planner.pools.alternatives import Alternative, alternatives
+from planner.pools.by_model import by_model
 from planner.pools.fill import Counts, Fill, Filling
+from planner.pools.first_answers import first_answers
 from planner.pools.greedy import grow
 from planner.pools.kept_rollouts import KeptRollouts
 from planner.pools.least_cost import LeastCost
 from planner.pools.pool import Offer
+from planner.pools.rising_cost import by_rising_cost
 from planner.pools.room import FreshNodes, Never
 from planner.pools.search import Search, Tried
 from planner.pools.side_effects import SideEffects, side_effects
@@ -23,9 +25,8 @@ from planner.pools.waiting import Waiting, waiting_pods
 from planner.scheduler.profile import Profile
 from planner_models.pod import DEFAULT_SCHEDULER
 
-FIRST_PART, SECOND_PART = 0.3, 0.9
-"""How much of the time has passed when some answer is looked for without a proof, and when the
-proof goes on."""
+FIRST_PART, SECOND_PART = 0.03, 0.3
+"""How much of the time is for sets one by one, and for some answer without a proof."""
 
 
 @dataclass(frozen=True)
@@ -122,13 +123,13 @@ def scale_up(
         options.seeds,
         rollouts if options.keep_rollouts else None,
     )
-    best, proven = _searched(search, options.time_limit)
+    best = _searched(search, options.time_limit)
     return replace(
         found,
         best=best,
         accepted=search.found is not None,
         bound=search.bound,
-        proven=proven,
+        proven=search.proven or not search.open,
         agree=sum(not search.filling.fill(best.added, s).waiting for s in range(options.seeds)),
         waiting=waiting_pods(best.cluster, best.waiting, profile),
         tried=tuple(search.tried.values()),
@@ -138,16 +139,21 @@ def scale_up(
     )
 
 
-def _searched(search: Search, time_limit: float) -> tuple[Fill, bool]:
-    """Prove first; where that takes long, have some answer, and then go on."""
-    begin = time.monotonic()
-    proven = search.run(begin + FIRST_PART * time_limit)
-    if proven and search.found is not None:
-        return search.found, True
-    grown = grow(search, begin + SECOND_PART * time_limit)
-    if not proven:
-        proven = search.run(begin + time_limit)
-    return search.found or grown, proven
+def _searched(search: Search, time_limit: float) -> Fill:
+    """The answer, or the nodes that help most.
+
+    Few sets are tried one by one; where that does not end soon, some answer is looked for, and the
+    rest of the time goes into the proof.
+    """
+    by_rising_cost(search, FIRST_PART * time_limit)
+    if search.proven and search.found is not None:
+        return search.found
+    first_answers(search, search.spent + SECOND_PART * time_limit)
+    best = search.found or grow(search, search.spent + SECOND_PART * time_limit)
+    most = by_model(search, time_limit)
+    if search.found is not None:
+        return search.found
+    return best if most is None else max(most, best, key=search.filling.by_priority)
 
 
 def _looked_at(cluster: Cluster, index: int) -> bool:

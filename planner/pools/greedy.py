@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from itertools import combinations_with_replacement
 
@@ -17,8 +16,8 @@ def grow(search: Search, until: float) -> Fill:
     replaced by cheaper ones; the search keeps the cheapest answer. What is returned is the first
     set that runs everybody, or the one that runs most.
     """
-    best = _worst(search, tuple(offer.pool.least for offer in search.filling.offers))
-    while best.waiting and time.monotonic() < until:
+    best = search.worst(tuple(offer.pool.least for offer in search.filling.offers))
+    while best.waiting and search.spent < until:
         better = _best_step(search, best, until) or _first_pair(search, best, until)
         if better is None:
             break
@@ -33,17 +32,17 @@ def _best_step(search: Search, best: Fill, until: float) -> Fill | None:
     steps: list[tuple[tuple[float, ...], int, Fill]] = []
     for i in range(len(search.filling.offers)):
         grown = _changed(search, best.added.counts, i, 1)
-        if grown is not None and time.monotonic() < until:
-            fill = _worst(search, grown)
+        if grown is not None and search.spent < until:
+            fill = search.worst(grown)
             steps.append((_gain(search, best, fill), -i, fill))
     steps.sort(key=lambda each: each[:2], reverse=True)
     if not steps or steps[0][0] == ():
         return None
     _, index, fill = steps[0]
     second = steps[1][0] if len(steps) > 1 else ()
-    while fill.waiting and time.monotonic() < until:
+    while fill.waiting and search.spent < until:
         grown = _changed(search, fill.added.counts, -index, 1)
-        more = None if grown is None else _worst(search, grown)
+        more = None if grown is None else search.worst(grown)
         if more is None or _gain(search, fill, more) <= second:
             break
         fill = more
@@ -60,15 +59,11 @@ def _first_pair(search: Search, best: Fill, until: float) -> Fill | None:
     for i, j in pairs:
         first = _changed(search, best.added.counts, i, 1)
         both = None if first is None else _changed(search, first, j, 1)
-        if time.monotonic() > until:
+        if search.spent > until:
             return None
-        if both is not None and _gain(search, best, fill := _worst(search, both)) > ():
+        if both is not None and _gain(search, best, fill := search.worst(both)) > ():
             return fill
     return None
-
-
-def _worst(search: Search, counts: Counts) -> Fill:
-    return search.filling.worst(counts, search.seeds)
 
 
 def _gain(search: Search, before: Fill, after: Fill) -> tuple[float, ...]:
@@ -93,7 +88,7 @@ def _improve(search: Search, counts: Counts, until: float) -> None:
             (
                 each
                 for each in near
-                if time.monotonic() < until and search.least.has_room(each) and search.try_set(each)
+                if search.spent < until and search.least.has_room(each) and search.try_set(each)
             ),
             None,
         )

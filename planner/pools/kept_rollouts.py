@@ -51,6 +51,13 @@ class KeptRollouts:
             )
         )
 
+    @cached_property
+    def landings(self) -> int:
+        """How many pods these rollouts place, under all seeds."""
+        owned = [self.before.workloads[int(g)] for g in self.before.group_of]
+        chosen = set(self.workloads)
+        return self.seeds * sum(ref in chosen for ref in owned)
+
     def broken(self, cluster: Cluster) -> tuple[Stuck, ...]:
         """Rollouts that end incomplete in this cluster, and do not without its new nodes."""
         found = (self._stuck(cluster, ref) for ref in self.workloads)

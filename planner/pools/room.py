@@ -36,7 +36,7 @@ class FreshNodes:
         self.nodes = [node for nodes in added.nodes for node in nodes]
         self.old = [i for i in range(len(self.cluster.nodes)) if i not in self.nodes]
         used = self.cluster.used.copy()
-        if _depends_on_others(filling.cluster):
+        if depends_on_others(filling.cluster):
             used[self.nodes] = 0
         self.free = np.maximum(self.cluster.resources.allocatable - used, 0)
         self._rules = NodeRules(self.cluster)
@@ -102,7 +102,7 @@ class FreshNodes:
         )
 
 
-def _depends_on_others(cluster: Cluster) -> bool:
+def depends_on_others(cluster: Cluster) -> bool:
     """Whether pods of DaemonSets may come or not, depending on what runs elsewhere."""
     specs = (
         each.spec.template.spec

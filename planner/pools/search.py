@@ -1,26 +1,26 @@
-"""The cheapest set of nodes that kube-scheduler fills by itself.
+"""Sets of nodes that were tried, the cheapest that is an answer, and what is proven about others.
 
-Sets are looked at by rising cost, then number of nodes. Each that has room for everybody is
-simulated under several seeds, and the first that leaves nobody waiting is the answer: all others
-that cost less were tried or are too small, so it is proven. No failure says anything about larger
-sets, and no success about them either: a node in a new zone makes it a domain for all rules.
+A set is an answer if kube-scheduler fills it by itself under every seed, and stops no rollout. No
+failure says anything about larger sets, and no success about them either: a node in a new zone
+makes it a domain for all rules.
 
-`LeastCost` tells what a set will cost at least when it has grown enough, so that small sets that
-have to grow much are looked at late (A*, Hart, Nilsson and Raphael 1968).
+Time is counted in what was simulated and solved, so that the same input ends at the same place.
 """
 
 from __future__ import annotations
 
-import heapq
-import time
 from dataclasses import dataclass, field
 
 from planner.pools.fill import Counts, Fill, Filling
 from planner.pools.kept_rollouts import KeptRollouts, Stuck
 from planner.pools.least_cost import LeastCost
 
-Entry = tuple[int, int, int, Counts, int]
-"""Cost and nodes at least, how uneven it is, the set, and the first offer that it may grow by."""
+LANDINGS_A_SECOND = 2_500_000
+"""Landings times nodes that are simulated in a second."""
+BESIDE_NODES = 600
+"""What a landing costs beside looking at nodes, in nodes."""
+NODES_SECONDS, PODS_SECONDS = 8e-3, 6e-5
+"""Adding nodes to the cluster; and for each pod that waits."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,7 @@ class Tried:
 
 @dataclass(eq=False)
 class Search:
-    """One search, which may be continued.
-
-    `tried` are all simulated sets, in order; `found` is the cheapest that is an answer: it is
-    filled, and with `rollouts` it stops none of them.
-    """
+    """`tried` are all simulated sets, in order; `found` is the cheapest that is an answer."""
 
     filling: Filling
     least: LeastCost
@@ -46,57 +42,60 @@ class Search:
     rollouts: KeptRollouts | None = None
     tried: dict[Counts, Tried] = field(default_factory=dict)
     found: Fill | None = None
-    _open: list[Entry] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._push(tuple(offer.pool.least for offer in self.filling.offers), 0)
+    proven: bool = False
+    """`found` is the cheapest answer, or there is none."""
+    spent: float = 0.0
+    """About seconds."""
+    _bound: int = 0
 
     @property
     def bound(self) -> int | None:
         """No set that is filled costs less than this; None: no set at all is filled."""
-        known = [] if self.found is None else [self.least.cost(self.found.added.counts)]
-        return min((*known, *(entry[0] for entry in self._open[:1])), default=None)
+        if self.found is None:
+            return None if self.proven else self._bound
+        cost = self.least.cost(self.found.added.counts)
+        return cost if self.proven else min(cost, self._bound)
 
-    def run(self, until: float) -> bool:
-        """Go on until the answer is proven, or the clock says so; whether it is proven."""
-        while self._open:
-            cost, nodes, _, counts, first = self._open[0]
-            if self._settled(cost, nodes):
-                return True
-            if time.monotonic() > until:
-                return False
-            heapq.heappop(self._open)
-            if self.least.has_room(counts) and self.try_set(counts):
-                continue  # larger sets cost more
-            for i in range(first, len(counts)):
-                grown = (*counts[:i], counts[i] + 1, *counts[i + 1 :])
-                if self.filling.allowed(grown):
-                    self._push(grown, i)
-        return True
+    def prove(self, bound: int) -> None:
+        """No answer costs less."""
+        self._bound = max(self._bound, bound)
+
+    @property
+    def open(self) -> bool:
+        """Whether a cheaper answer is possible, by what is known."""
+        if self.proven:
+            return False
+        return self.found is None or self.least.cost(self.found.added.counts) > self._bound
+
+    def worst(self, counts: Counts) -> Fill:
+        """What kube-scheduler makes of the nodes under the worst seed."""
+        pods, nodes = self.filling.cluster.pending.size, len(self.filling.cluster.nodes)
+        fill = self.filling.worst(counts, self.seeds)
+        trials = fill.settled.seed + 1 if fill.waiting else self.seeds
+        landings = trials * pods * (nodes + sum(counts) + BESIDE_NODES)
+        self.spent += NODES_SECONDS + PODS_SECONDS * pods + landings / LANDINGS_A_SECOND
+        return fill
 
     def try_set(self, counts: Counts) -> bool:
         """Whether the set is an answer; the cheapest one is kept."""
         if counts in self.tried:
             return self.tried[counts] == Tried(counts)
-        fill = self.filling.worst(counts, self.seeds)
+        fill = self.worst(counts)
         stuck: tuple[Stuck, ...] = ()
         if self.rollouts is not None and not fill.waiting:
             stuck = self.rollouts.broken(fill.cluster)
+            landings = self.rollouts.landings * (len(fill.cluster.nodes) + BESIDE_NODES)
+            self.spent += landings / LANDINGS_A_SECOND
         self.tried[counts] = Tried(counts, fill.waiting, stuck)
         good = self.tried[counts] == Tried(counts)
-        if good and not self._settled(*self._value(counts)):
+        if good and not self.as_good_as(*self.value(counts)):
             self.found = fill
         return good
 
-    def _value(self, counts: Counts) -> tuple[int, int]:
+    def value(self, counts: Counts) -> tuple[int, int]:
+        """Cost, then nodes: what is made small."""
         return self.least.cost(counts), sum(counts)
 
-    def _settled(self, cost: int, nodes: int) -> bool:
-        """Whether what was found is as good as whatever is still open."""
-        return self.found is not None and self._value(self.found.added.counts) <= (cost, nodes)
-
-    def _push(self, counts: Counts, first: int) -> None:
-        bound = self.least.at_least(counts, first)
-        if bound is not None:
-            uneven = sum(n * n for n in counts)
-            heapq.heappush(self._open, (*bound, uneven, counts, first))
+    def as_good_as(self, cost: int, nodes: int) -> bool:
+        """Whether what was found costs no more than that, with no more nodes."""
+        return self.found is not None and self.value(self.found.added.counts) <= (cost, nodes)

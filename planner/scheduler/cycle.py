@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from random import Random
 
 import numpy as np
 
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
+from planner.scheduler.alike_nodes import Choice, RunsOfReplicas
 from planner.scheduler.framework.plugin import PASS, UNSCHEDULABLE, Filter, Status
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.group_cycle import GroupCycle, Limit
@@ -40,7 +42,8 @@ class Evaluation:
     """What the scheduler thinks of one pod right now; valid until the state changes.
 
     `search` limits the nodes that are looked at (all, if None). `yields` are nodes where the pod
-    has to make way for pods that are nominated there, with the refusal.
+    has to make way for pods that are nominated there, with the refusal. `choice` is the outcome,
+    where that is known without a look at all nodes.
     """
 
     def __init__(
@@ -50,12 +53,42 @@ class Evaluation:
         cycle: GroupCycle,
         search: Search | None = None,
         yields: Mapping[int, Status] | None = None,
+        choice: Choice | None = None,
     ) -> None:
         self.pod = pod
         self._state = state
         self._cycle = cycle
         self._search = search
         self._yields = yields or {}
+        self._choice = choice
+
+    @property
+    def known(self) -> bool:
+        """Whether the outcome is known without a look at all nodes."""
+        return self._choice is not None
+
+    @property
+    def feasible_count(self) -> int:
+        """How many nodes pass every filter."""
+        return len(self.feasible) if self._choice is None else self._choice.feasible
+
+    @property
+    def tied(self) -> int:
+        """How many of them have the highest total."""
+        return len(self.best) if self._choice is None else self._choice.tied
+
+    def some_best(self, most: int) -> list[int]:
+        """The first of the best nodes."""
+        found: list[int] = (
+            self.best[:most].tolist() if self._choice is None else self._choice.nodes(most)
+        )
+        return found
+
+    def pick(self, random: Random | None) -> int:
+        """One of the best nodes: the first by name, or any, as kube-scheduler draws it."""
+        if self._choice is not None:
+            return self._choice.pick(random)
+        return int(self.best[0] if random is None else random.choice(self.best))
 
     @property
     def rejection(self) -> Status | None:
@@ -119,6 +152,8 @@ class Evaluation:
     @cached_property
     def best(self) -> IntArray:
         """The feasible nodes with the highest total; kube-scheduler picks any of them."""
+        if self._choice is not None:
+            return np.array(self._choice.nodes(), np.int64)
         if len(self.feasible) <= 1:
             return self.feasible
         totals = self.scores.totals
@@ -214,6 +249,7 @@ class Scheduler:
         self.state = state
         self.profile = profile
         self._cycles: dict[tuple[int, str], GroupCycle] = {}
+        self._runs = RunsOfReplicas(state)
 
     def cycle(self, pod: int) -> GroupCycle:
         """The current filters and scores of a pod's group."""
@@ -232,7 +268,9 @@ class Scheduler:
         self, pod: int, search: Search | None = None, yields: Mapping[int, Status] | None = None
     ) -> Evaluation:
         """What kube-scheduler would say of this pod now."""
-        return Evaluation(self.state, pod, self.cycle(pod), search, yields)
+        cycle = self.cycle(pod)
+        choice = self._runs.choice(cycle) if search is None and not yields else None
+        return Evaluation(self.state, pod, cycle, search, yields, choice)
 
 
 def fit_error(

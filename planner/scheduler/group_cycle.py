@@ -114,13 +114,17 @@ class GroupCycle:
         They are made on first use and catch up on the next: a pod that one node takes, or none, is
         never scored.
         """
+        self.score_catch_up()
+        return self._scores
+
+    def score_catch_up(self) -> None:
+        """The scores apply what happened since they were last asked for."""
         made, log = self._scores, self._state.log
         if self._scored < len(log):
             changes = log.since(self._scored)
             self._scored = len(log)
             for _, _, score in made:
                 score.apply(changes)
-        return made
 
     @cached_property
     def _scores(self) -> list[tuple[str, int, Score]]:

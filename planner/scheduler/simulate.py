@@ -207,7 +207,9 @@ class _Simulation:
         attempt = self._attempt(index)
         before = self._results.get(index)
         tries = 1 if before is None else before.attempts + 1
-        result = replace(attempt.result, pod=index, attempts=tries)
+        result = attempt.result
+        if result.pod != index or result.attempts != tries:
+            result = replace(result, pod=index, attempts=tries)
         self._results[index] = result
         if observe is not None:
             observe(Attempt(result, attempt.evaluation))
@@ -230,11 +232,10 @@ class _Simulation:
         if known is not None and known[0] == position and not self._nominations:
             return known[1]
         evaluation = self._evaluate(scheduler, index)
-        if len(evaluation.feasible):
-            best = evaluation.best
-            node = int(best[0] if self._random is None else self._random.choice(best))
-            feasible = len(evaluation.feasible)
-            result = PodResult(index, "scheduled", node, feasible=feasible, tied=len(best))
+        if evaluation.feasible_count:
+            node, tied = evaluation.pick(self._random), evaluation.tied
+            feasible = evaluation.feasible_count
+            result = PodResult(index, "scheduled", node, feasible=feasible, tied=tied, attempts=1)
             return Attempt(result, evaluation)
         failed = Attempt(self._failure(scheduler, index, evaluation), evaluation)
         self._failures[key] = (position, failed)

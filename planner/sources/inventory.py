@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from planner_models.pod import Pod
     from planner_models.policy import PodDisruptionBudget
     from planner_models.quota import HorizontalPodAutoscaler, ResourceQuota
+    from planner_models.run_policy import RunPolicy
     from planner_models.scheduler_config import KubeSchedulerConfiguration
     from planner_models.volume import (
         CSIDriver,
@@ -77,6 +78,7 @@ class Inventory:
     volume_attachments: tuple[VolumeAttachment, ...] = ()
     scheduler_configs: tuple[KubeSchedulerConfiguration, ...] = ()
     descheduler_policies: tuple[DeschedulerPolicy, ...] = ()
+    run_policies: tuple[RunPolicy, ...] = ()
     member_clusters: tuple[MemberCluster, ...] = ()
     cluster_placements: tuple[ClusterResourcePlacement, ...] = ()
     resource_placements: tuple[ResourcePlacement, ...] = ()

@@ -40,6 +40,7 @@ KINDS: dict[tuple[str, str], str] = {
         "KubeSchedulerConfiguration",
     ): "planner_models.scheduler_config",
     ("descheduler", "DeschedulerPolicy"): "planner_models.descheduler_policy",
+    ("planner", "RunPolicy"): "planner_models.run_policy",
     ("cluster.kubernetes-fleet.io", "MemberCluster"): "planner_models.member_cluster",
     ("placement.kubernetes-fleet.io", "ClusterResourcePlacement"): "planner_models.fleet",
     ("placement.kubernetes-fleet.io", "ResourcePlacement"): "planner_models.fleet",
@@ -71,7 +72,7 @@ CLUSTER_SCOPED = frozenset(
 )
 """Kinds whose objects are in no namespace."""
 
-UNNAMED = frozenset(("KubeSchedulerConfiguration", "DeschedulerPolicy"))
+UNNAMED = frozenset(("KubeSchedulerConfiguration", "DeschedulerPolicy", "RunPolicy"))
 """Configuration files carry no metadata."""
 
 

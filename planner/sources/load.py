@@ -206,6 +206,10 @@ class _Loading:
             from planner_models.descheduler_policy import DeschedulerPolicy
 
             found = replace(found, descheduler_policies=self._unnamed(DeschedulerPolicy))
+        if self._kinds & {"RunPolicy"}:
+            from planner_models.run_policy import RunPolicy
+
+            found = replace(found, run_policies=self._unnamed(RunPolicy))
         return found
 
     def _with_fleet(self, found: Inventory) -> Inventory:

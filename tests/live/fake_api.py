@@ -46,7 +46,7 @@ NAMES = {
 }
 """Kinds whose names are not their resources' without the last letter."""
 RESOURCES = {NAMES.get(k.resource, k.resource[:-1].capitalize()): k.resource for k in KINDS}
-WRITTEN = {"Lease": "leases", "Event": "events"}
+WRITTEN = {"Lease": "leases", "Event": "events", "ConfigMap": "configmaps"}
 """Kinds that planner writes and doesn't list."""
 
 
@@ -170,6 +170,8 @@ class FakeApi:
         metadata: Json = {"resourceVersion": str(revision)}
         if len(names) > limit:
             metadata["continue"] = _token(revision, names[limit - 1])
+            if not {"fieldSelector", "labelSelector"} & query.keys():
+                metadata["remainingItemCount"] = len(names) - limit
         items = [wanted[name] for name in names[:limit]]
         kind = next(name for name, known in RESOURCES.items() if known == resource)
         found = next(each for each in KINDS if each.resource == resource)

@@ -18,11 +18,16 @@ EVICTION = re.compile(rf"/api/v1/namespaces/{NAME}/pods/{NAME}/eviction")
 NODE = re.compile(rf"/api/v1/nodes/{NAME}")
 LEASES = re.compile(rf"/apis/coordination.k8s.io/v1/namespaces/{NAME}/leases(?:/{NAME})?")
 EVENTS = re.compile(rf"/apis/events.k8s.io/v1/namespaces/{NAME}/events")
+CONFIG_MAPS = re.compile(rf"/api/v1/namespaces/{NAME}/configmaps(?:/{NAME})?")
+OWNER_OR_POD = re.compile(
+    rf"(?:/api|/apis/apps)/v1/namespaces/{NAME}/(pods|[a-z]+sets|deployments)/{NAME}"
+)
 REVIEWS = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 HEADS = {
     "nodes": {"kind": "Node", "apiVersion": "v1"},
     "leases": {"kind": "Lease", "apiVersion": "coordination.k8s.io/v1"},
     "events": {"kind": "Event", "apiVersion": "events.k8s.io/v1"},
+    "configmaps": {"kind": "ConfigMap", "apiVersion": "v1"},
 }
 LAG = "The disruption budget {} is still being processed by the server."
 NEEDS = "The disruption budget {} needs {} healthy pods and has {} currently"
@@ -61,6 +66,12 @@ def written(api: Store, request: Request) -> Answer | None:
         return _one(api, "leases", match[1], match[2], request)
     if match := EVENTS.fullmatch(path):
         return _one(api, "events", match[1], None, request)
+    if match := CONFIG_MAPS.fullmatch(path):
+        return _one(api, "configmaps", match[1], match[2], request)
+    if (match := OWNER_OR_POD.fullmatch(path)) and request.method == "GET":
+        one = api.found(match[2], f"{match[1]}/{match[3]}")
+        missing = status(404, "NotFound", f'{match[2]} "{match[3]}" not found')
+        return missing if one is None else (200, {}, one)
     return None
 
 

@@ -92,6 +92,17 @@ def test_seventeen_pods_need_two_small_nodes_in_each_of_two_zones(write: Write) 
     assert (plan.fills.agree, plan.fills.seeds) == (6, 6)
 
 
+def test_autoscalers_are_shown_beside_it(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    files = ["-f", write("cluster.json", grown()), "--pools", write("pools.yaml", *POOLS)]
+    assert main(["scale-up", *files, "--seeds", "1", "--no-keep-rollouts"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    told = {row[0]: row[-5:] for row in rows if row and row[-1] == "emulated"}
+    assert told["Karpenter,"] == ["6", "0.5355", "1", "0", "emulated"]
+    assert told["cluster-autoscaler,"][-2:] == ["0", "emulated"]
+    assert main(["scale-up", *files, "--seeds", "1", "--no-keep-rollouts", "--no-compare"]) == 0
+    assert "emulated" not in capsys.readouterr().out
+
+
 def test_kube_scheduler_fills_the_nodes_under_twenty_seeds(write: Write) -> None:
     cluster = planner.load(write("cluster.json", grown())).snapshot
     offers = offers_of(read_pools(inventory_of(*POOLS).nodes), "price")
@@ -126,6 +137,8 @@ def test_a_new_zone_gets_enough_nodes_for_the_next_rollouts(write: Write) -> Non
     assert (plan.status, plan.cost) == ("optimal", 0.1785)
     cheaper = plan.alternatives[0]
     assert cheaper.cost == 0.08925
+    karpenter = plan.baselines[-1]
+    assert (karpenter.cost, len(karpenter.stuck_rollouts)) == (0.08925, 2)
     assert [(each.workload, each.waiting, each.of) for each in cheaper.stuck_rollouts] == [
         ("deploy/api", 1, 12),
         ("deploy/web", 1, 9),

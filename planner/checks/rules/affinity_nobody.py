@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner.checks.finding import COUNTED, Finding
-from planner.checks.rule import Rule, per_workload
+from planner.checks.rule import per_workload
 from planner.checks.subject import CheckedWorkload, Subject
 from planner.checks.texts import selector_text
 
 ID = "affinity-nobody"
 
 
-def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
+@per_workload
+def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
     terms = subject.spec(workload).affinity.pod_affinity.required
     for index, term in enumerate(terms):
         namespace = workload.ref.namespace
@@ -39,6 +40,3 @@ def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
             ),
             proof=COUNTED,
         )
-
-
-RULE = Rule(ID, "error", True, "pod affinity to nobody", per_workload(_find))

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner.checks.finding import API, Finding, Fix
-from planner.checks.rule import Rule
 from planner.checks.subject import Subject
 from planner.sources.locations import ObjectName
 
 ID = "api-refuses"
 
 
-def _find(subject: Subject) -> Iterator[Finding]:
+def find(subject: Subject) -> Iterator[Finding]:
     for error in subject.manifests.refused:
         kind, _, key = (error.object or "").partition(" ")
         namespace, _, name = key.rpartition("/")
@@ -45,6 +44,3 @@ def _find(subject: Subject) -> Iterator[Finding]:
             proof=API,
             fixes=(Fix(f"{unknown.meant} instead of {wrong}"),) if unknown.meant else (),
         )
-
-
-RULE = Rule(ID, "error", False, "a field that the API server refuses", _find)

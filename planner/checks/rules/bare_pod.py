@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner.checks.finding import READ, Finding
-from planner.checks.rule import Rule, per_workload
+from planner.checks.rule import per_workload
 from planner.checks.subject import CheckedWorkload, Subject
 
 ID = "bare-pod"
 
 
-def _find(_: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
+@per_workload
+def find(_: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
     if workload.ref.kind == "Pod":
         yield Finding(
             rule=ID,
@@ -22,6 +23,3 @@ def _find(_: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
             text=("kubectl drain refuses its node without --force, and then the pod is gone.",),
             proof=READ,
         )
-
-
-RULE = Rule(ID, "note", False, "a pod without a controller", per_workload(_find))

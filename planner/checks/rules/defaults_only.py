@@ -12,7 +12,6 @@ import numpy as np
 
 from planner.checks.finding import READ, Finding
 from planner.checks.own_pods import own_pods
-from planner.checks.rule import Rule
 from planner.checks.rules.no_budget import SCALED
 from planner.checks.subject import CheckedWorkload, Subject
 from planner.words import conjoined
@@ -21,7 +20,7 @@ from planner_models.node import ZONE
 ID = "defaults-only"
 
 
-def _find(subject: Subject) -> Iterator[Finding]:
+def find(subject: Subject) -> Iterator[Finding]:
     """One finding for all of them; on a cluster only those that really stand together."""
     found = [
         each
@@ -64,6 +63,3 @@ def _together(subject: Subject, workload: CheckedWorkload) -> bool:
     one_node = len(cluster.nodes) > 1 and len(np.unique(homes)) == 1
     one_zone = len(zones.domains) > 1 and len(np.unique(zones.domain_of[homes])) == 1
     return one_node or one_zone
-
-
-RULE = Rule(ID, "note", False, "replicas without a spread rule", _find)

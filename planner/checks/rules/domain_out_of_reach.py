@@ -12,7 +12,7 @@ import numpy as np
 
 from planner.checks.changes import in_constraint
 from planner.checks.finding import COUNTED, Finding, Idea
-from planner.checks.rule import Rule, per_workload
+from planner.checks.rule import per_workload
 from planner.checks.subject import CheckedWorkload, Subject
 from planner.cluster.spread import hard_constraints
 from planner.words import conjoined, count_of, short_key
@@ -20,7 +20,8 @@ from planner.words import conjoined, count_of, short_key
 ID = "domain-out-of-reach"
 
 
-def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
+@per_workload
+def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
     spec, rules = subject.spec(workload), subject.node_rules
     usable = (
         rules.affinity(spec) & rules.taints(spec.tolerations) & rules.uncordoned(spec.tolerations)
@@ -61,6 +62,3 @@ def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
                 ),
             ),
         )
-
-
-RULE = Rule(ID, "warning", True, "a domain that counts and takes no pod", per_workload(_find))

@@ -6,17 +6,18 @@ from collections.abc import Iterator
 
 from planner.checks.changes import in_spec
 from planner.checks.finding import COUNTED, Finding, Idea
-from planner.checks.rule import Rule, per_workload
+from planner.checks.rule import per_workload
 from planner.checks.subject import CheckedWorkload, Subject
 from planner.cluster import Cluster
-from planner.explain.situation.lookalikes import lookalike
+from planner.explain.situation.lookalikes import lookalike, lookalikes
 from planner.words import conjoined, count_of
 
 ID = "label-unknown"
 SHOWN = 6
 
 
-def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
+@per_workload
+def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
     spec = subject.spec(workload)
     if subject.node_rules.affinity(spec).any():
         return
@@ -57,7 +58,9 @@ def _told(cluster: Cluster, key: str, value: str) -> str:
         if len(values) <= SHOWN
         else (f"{', '.join(values[:SHOWN])} or one of {len(values) - SHOWN} others")
     )
-    return f"{key} is {some} on the {count}, never {value}."
+    alike = lookalikes(values, value)
+    question = f" Did you mean {conjoined(alike[:SHOWN], 'or')}?" if len(alike) > 1 else ""
+    return f"{key} is {some} on the {count}, never {value}.{question}"
 
 
 def _values(cluster: Cluster, key: str) -> list[str]:
@@ -65,10 +68,8 @@ def _values(cluster: Cluster, key: str) -> list[str]:
 
 
 def _ideas(subject: Subject, workload: CheckedWorkload, key: str, value: str) -> Iterator[Idea]:
-    meant = lookalike(_values(subject.samples, key), value)
-    if meant is not None:
-        selector = {**subject.spec(workload).node_selector, key: meant}
-        yield Idea(f"{key}: {meant}", in_spec(workload, node_selector=selector))
-
-
-RULE = Rule(ID, "error", True, "a label that no node has", per_workload(_find))
+    """One value that was probably meant; of several nobody knows which."""
+    meant = lookalikes(_values(subject.samples, key), value)
+    if len(meant) == 1:
+        selector = {**subject.spec(workload).node_selector, key: meant[0]}
+        yield Idea(f"{key}: {meant[0]}", in_spec(workload, node_selector=selector))

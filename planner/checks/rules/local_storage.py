@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner.checks.finding import READ, Finding
-from planner.checks.rule import Rule, per_workload
+from planner.checks.rule import per_workload
 from planner.checks.subject import CheckedWorkload, Subject
 from planner.words import conjoined, count_of
 
 ID = "local-storage"
 
 
-def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
+@per_workload
+def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
     volumes = subject.sample(workload).volumes
     local = [index for index, each in enumerate(volumes) if each.local]
     if local and workload.ref.kind != "DaemonSet":
@@ -30,6 +31,3 @@ def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
             ),
             proof=READ,
         )
-
-
-RULE = Rule(ID, "note", False, "data that a drain loses", per_workload(_find))

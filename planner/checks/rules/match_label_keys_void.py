@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from planner.checks.changes import in_constraint
 from planner.checks.finding import READ, Finding, Idea
-from planner.checks.rule import Rule, per_workload
+from planner.checks.rule import per_workload
 from planner.checks.subject import LABELS_BY_CONTROLLER, CheckedWorkload, Subject
 
 ID = "match-label-keys-void"
 
 
-def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
+@per_workload
+def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
     labels = subject.sample(workload).labels
     for index, constraint in enumerate(subject.spec(workload).topology_spread_constraints):
         for number, key in enumerate(constraint.match_label_keys):
@@ -40,6 +41,3 @@ def _given_by_controller(
         keys = (known,)
         change = in_constraint(workload, index, match_label_keys=keys)
         yield Idea(f"matchLabelKeys: [{known}] instead of {key}", change)
-
-
-RULE = Rule(ID, "warning", False, "matchLabelKeys names a label of no pod", per_workload(_find))

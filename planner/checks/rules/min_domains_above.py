@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from planner.checks.changes import in_constraint
 from planner.checks.finding import COUNTED, Finding, Idea
-from planner.checks.rule import Rule, per_workload
+from planner.checks.rule import per_workload
 from planner.checks.subject import CheckedWorkload, Subject
 from planner.cluster.spread import hard_constraints
 from planner.words import count_of, short_key
@@ -18,7 +18,8 @@ from planner.words import count_of, short_key
 ID = "min-domains-above"
 
 
-def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
+@per_workload
+def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
     group = subject.group(workload).index
     for constraint in hard_constraints(subject.samples):
         index = next((each.index for each in constraint.carriers if each.group == group), None)
@@ -54,6 +55,3 @@ def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
 
 def _are(domains: int) -> str:
     return "is 1" if domains == 1 else f"are {domains}"
-
-
-RULE = Rule(ID, "error", True, "fewer domains than minDomains", per_workload(_find))

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from planner.checks.budgets import budgets_of
 from planner.checks.finding import READ, Finding
-from planner.checks.rule import Rule
 from planner.checks.subject import Subject
 from planner.words import conjoined
 
@@ -14,7 +13,7 @@ ID = "no-budget"
 SCALED = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
 
 
-def _find(subject: Subject) -> Iterator[Finding]:
+def find(subject: Subject) -> Iterator[Finding]:
     """One finding for all: a list of names says it better than a list of findings."""
     bare = [
         each
@@ -35,6 +34,3 @@ def _find(subject: Subject) -> Iterator[Finding]:
         text=(f"A drain may take down all of {them} on its nodes at once.",),
         proof=READ,
     )
-
-
-RULE = Rule(ID, "note", False, "replicas without a budget", _find)

@@ -12,14 +12,14 @@ from collections.abc import Iterator, Sequence
 from planner.checks.changes import all_of, in_constraint
 from planner.checks.finding import Finding, Idea, Proof
 from planner.checks.outages import Outage, outages, waits
-from planner.checks.rule import Rule
 from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.texts import between
 from planner.words import conjoined, count_of
 
 ID = "outage-blocks"
 
 
-def _find(subject: Subject) -> Iterator[Finding]:
+def find(subject: Subject) -> Iterator[Finding]:
     tried = outages(subject)
     blocked = [
         each
@@ -31,8 +31,7 @@ def _find(subject: Subject) -> Iterator[Finding]:
     numbers = [(each, sum(_blocked(each, w) for w in blocked)) for each in tried]
     hit = [(outage, count) for outage, count in numbers if count]
     what = subject.options.survive
-    counts = sorted({count for _, count in hit})
-    few = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    few = between(count for _, count in hit)
     lost = max(outage.lost for outage, _ in hit)
     yield Finding(
         rule=ID,
@@ -77,7 +76,7 @@ def _ideas(subject: Subject, workloads: Sequence[CheckedWorkload], domains: int)
             if constraint.hard and (not few or index == 0)
         ]
         if changes:
-            where = "in it" if domains == 1 else f"in all {domains}"
+            where = "in it" if domains == 1 else "in both" if domains == 2 else f"in all {domains}"
             yield Idea(
                 text,
                 all_of(changes),
@@ -85,6 +84,3 @@ def _ideas(subject: Subject, workloads: Sequence[CheckedWorkload], domains: int)
                 restarts=pods,
                 if_nothing_else=not few,
             )
-
-
-RULE = Rule(ID, "warning", True, "an outage that keeps replacements out", _find)

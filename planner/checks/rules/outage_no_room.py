@@ -1,29 +1,33 @@
-"""`outage-no-room`: a zone or node whose pods find no place elsewhere, even once it is removed."""
+"""`outage-no-room`: a zone or node whose pods find no place elsewhere, even once it is removed.
+
+Replicas that required anti-affinity keeps apart, one for each domain, are meant to be fewer then:
+nothing is said of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from planner.checks.finding import Finding, Proof
-from planner.checks.outages import outages, waits
-from planner.checks.rule import Rule
-from planner.checks.subject import Subject
+from planner.checks.outages import Outage, outages, waits
+from planner.checks.subject import CheckedWorkload, Subject
 from planner.words import conjoined, count_of
 
 ID = "outage-no-room"
 
 
-def _find(subject: Subject) -> Iterator[Finding]:
+def find(subject: Subject) -> Iterator[Finding]:
     tried = outages(subject)
     short = [
         each
         for each in subject.workloads
-        if ID not in each.silent and any(waits(outage, each)[1] for outage in tried)
+        if ID not in each.silent and any(_short(outage, each) for outage in tried)
     ]
     if not short:
         return
-    counts = [(each, sum(waits(each, workload)[1] for workload in short)) for each in tried]
+    counts = [(each, sum(_short(each, workload) for workload in short)) for each in tried]
     worst, most = max(counts, key=lambda pair: pair[1])
+    first = next(each for each in short if _short(worst, each))
     what = subject.options.survive
     yield Finding(
         rule=ID,
@@ -35,13 +39,20 @@ def _find(subject: Subject) -> Iterator[Finding]:
             f"{'has' if most == 1 else 'have'} no place: {conjoined([e.name for e in short])}"
         ),
         text=(
-            f"Tried: each {what} removed; "
+            f"Tried: each {what} removed. Then so many pods wait: "
             + ", ".join(f"{each.domain} {count}" for each, count in counts[:6] if count)
-            + " pods wait.",
+            + ".",
+            f"kube-scheduler says: {worst.messages[first.ref]}",
         ),
         facts={each.domain: count for each, count in counts if count},
         proof=Proof("simulated", seeds=1, seen=1),
     )
 
 
-RULE = Rule(ID, "warning", True, "an outage that leaves too little room", _find)
+def _short(outage: Outage, workload: CheckedWorkload) -> int:
+    """Pods that wait, unless their own anti-affinity alone keeps them apart."""
+    apart = "didn't match pod anti-affinity rules"
+    message = outage.messages.get(workload.ref, "")
+    if apart in message and "Insufficient" not in message:
+        return 0
+    return waits(outage, workload)[1]

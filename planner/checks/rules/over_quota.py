@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner.checks.finding import COUNTED, Finding
-from planner.checks.rule import Rule, per_workload
+from planner.checks.rule import per_workload
 from planner.checks.subject import CheckedWorkload, Subject
 from planner.cluster.quotas import Quotas
 from planner.words import count_of
@@ -13,7 +13,8 @@ from planner.words import count_of
 ID = "over-quota"
 
 
-def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
+@per_workload
+def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
     cluster = subject.samples
     running = sum(
         cluster.workloads[int(cluster.group_of[pod])] == workload.ref
@@ -38,6 +39,3 @@ def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
         facts={"room": left, "wanted": wanted},
         proof=COUNTED,
     )
-
-
-RULE = Rule(ID, "error", False, "pods that a quota refuses", per_workload(_find))

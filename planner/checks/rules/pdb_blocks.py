@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from planner.checks.budgets import budget_object, over
 from planner.checks.changes import in_budget, with_replicas
 from planner.checks.finding import COUNTED, Finding, Idea
-from planner.checks.rule import Rule
 from planner.checks.subject import Subject
 from planner.disruption.budget_status import BudgetStatus, budget_statuses
 from planner.words import conjoined
@@ -19,7 +18,7 @@ from planner.words import conjoined
 ID = "pdb-blocks"
 
 
-def _find(subject: Subject) -> Iterator[Finding]:
+def find(subject: Subject) -> Iterator[Finding]:
     checked = {budget.key for budget in subject.budgets}
     for status in budget_statuses(subject.cluster, trust_status=False):
         if status.name not in checked or not status.never or not status.pods:
@@ -65,6 +64,3 @@ def _ideas(subject: Subject, status: BudgetStatus) -> Iterator[Idea]:
             with_replicas(workloads[0], wanted),
             then="1 disruption is allowed",
         )
-
-
-RULE = Rule(ID, "error", False, "a budget that never allows an eviction", _find)

@@ -13,7 +13,7 @@ import numpy as np
 from planner.checks.budgets import budget_object, budgets_of
 from planner.checks.finding import Finding, Proof
 from planner.checks.own_pods import own_pods
-from planner.checks.rule import Rule, per_workload
+from planner.checks.rule import per_workload
 from planner.checks.subject import CheckedWorkload, Subject
 from planner.drain.blocked import obstacles
 from planner.drain.find import find_drain
@@ -25,7 +25,8 @@ TRIED = 50
 """Nodes that are drained one by one; beyond that those with the most pods of the workload."""
 
 
-def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
+@per_workload
+def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
     budgets = budgets_of(subject, workload)
     if len(budgets) != 1:
         return
@@ -66,6 +67,3 @@ def _hangs(subject: Subject, workload: CheckedWorkload, node: int) -> bool:
         and found.start.workloads[int(found.start.group_of[each.pods[0]])] == workload.ref
         for each in obstacles(found)
     )
-
-
-RULE = Rule(ID, "warning", True, "a drain that a budget and a rule lock", per_workload(_find))

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from planner.checks.budgets import budget_object, over
 from planner.checks.changes import in_budget
 from planner.checks.finding import READ, Finding, Idea
-from planner.checks.rule import Rule
 from planner.checks.subject import Subject
 from planner.checks.texts import braced, selector_text
 from planner_models.policy import PodDisruptionBudget
@@ -16,7 +15,7 @@ from planner_models.selectors import LabelSelector
 ID = "pdb-selects-nothing"
 
 
-def _find(subject: Subject) -> Iterator[Finding]:
+def find(subject: Subject) -> Iterator[Finding]:
     index = subject.cluster.group_index
     for budget in subject.budgets:
         selector = budget.spec.selector
@@ -48,6 +47,3 @@ def _ideas(subject: Subject, budget: PodDisruptionBudget) -> Iterator[Idea]:
             f"selector: {{matchLabels: {braced(labels)}}}",
             in_budget(budget, selector=selector),
         )
-
-
-RULE = Rule(ID, "warning", False, "a budget that protects no pod", _find)

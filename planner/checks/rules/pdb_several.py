@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from planner.checks.budgets import budget_object, budgets_of
 from planner.checks.finding import API, Finding, Idea
-from planner.checks.rule import Rule, per_workload
+from planner.checks.rule import per_workload
 from planner.checks.subject import CheckedWorkload, Subject
 from planner.sources.inventory import Inventory
 from planner.words import conjoined
@@ -15,7 +15,8 @@ from planner.words import conjoined
 ID = "pdb-several"
 
 
-def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
+@per_workload
+def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
     budgets = budgets_of(subject, workload)
     if len(budgets) < 2:
         return
@@ -41,6 +42,3 @@ def _without(inventory: Inventory, keys: frozenset[str]) -> Inventory:
     return replace(
         inventory, budgets=tuple(each for each in inventory.budgets if each.key not in keys)
     )
-
-
-RULE = Rule(ID, "error", False, "two budgets over one pod", per_workload(_find))

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from planner.checks.budgets import budget_object
 from planner.checks.changes import in_budget
 from planner.checks.finding import COUNTED, Finding, Idea
-from planner.checks.rule import Rule
 from planner.checks.subject import Subject
 from planner.disruption.budget_status import BudgetStatus, budget_statuses
 from planner.words import count_of
@@ -19,7 +18,7 @@ from planner.words import count_of
 ID = "pdb-unhealthy-stuck"
 
 
-def _find(subject: Subject) -> Iterator[Finding]:
+def find(subject: Subject) -> Iterator[Finding]:
     checked = {budget.key for budget in subject.budgets}
     for status in budget_statuses(subject.cluster, trust_status=False):
         unready = status.down - status.waiting
@@ -54,6 +53,3 @@ def _told(status: BudgetStatus, unready: int) -> str:
     verb = "is" if unready == 1 else "are"
     pods = f"{count_of(unready, 'pod')} of {status.pods} {verb} not ready"
     return f"{pods}, and {wanted}: even those that never start can't be evicted."
-
-
-RULE = Rule(ID, "note", False, "unready pods that block drains", _find)

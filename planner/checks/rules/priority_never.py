@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner.checks.finding import READ, Finding
-from planner.checks.rule import Rule, per_workload
+from planner.checks.rule import per_workload
 from planner.checks.subject import CheckedWorkload, Subject
 
 ID = "priority-never"
 
 
-def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
+@per_workload
+def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
     spec = subject.spec(workload)
     if spec.preemption_policy == "Never" and (spec.priority or 0) > 0:
         yield Finding(
@@ -26,6 +27,3 @@ def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
             ),
             proof=READ,
         )
-
-
-RULE = Rule(ID, "note", True, "a priority that drives nobody off", per_workload(_find))

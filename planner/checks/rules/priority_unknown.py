@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from planner.checks.changes import in_spec
 from planner.checks.finding import API, Finding, Idea
-from planner.checks.rule import Rule, per_workload
+from planner.checks.rule import per_workload
 from planner.checks.subject import CheckedWorkload, Subject
 from planner.explain.situation.lookalikes import lookalike
 from planner_models.workload import SYSTEM_PRIORITY_CLASSES
@@ -14,7 +14,8 @@ from planner_models.workload import SYSTEM_PRIORITY_CLASSES
 ID = "priority-unknown"
 
 
-def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
+@per_workload
+def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
     name = subject.spec(workload).priority_class_name
     known = {*SYSTEM_PRIORITY_CLASSES, *(each.name for each in subject.inventory.priority_classes)}
     if not name or name in known:
@@ -39,6 +40,3 @@ def _ideas(workload: CheckedWorkload, meant: str | None) -> Iterator[Idea]:
     if meant is not None:
         change = in_spec(workload, priority_class_name=meant)
         yield Idea(f"priorityClassName: {meant}", change)
-
-
-RULE = Rule(ID, "error", True, "a PriorityClass that does not exist", per_workload(_find))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from planner.checks.finding import COUNTED, Finding
-from planner.checks.rule import Rule, per_workload
+from planner.checks.rule import per_workload
 from planner.checks.subject import CheckedWorkload, Subject
 from planner.cluster.resources import sum_by
 from planner.cluster.topology import IntArray
@@ -16,7 +16,8 @@ from planner.words import amount, conjoined, resource_word
 ID = "request-too-large"
 
 
-def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
+@per_workload
+def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
     cluster, spec = subject.samples, subject.spec(workload)
     rules = subject.node_rules
     usable = np.flatnonzero(rules.affinity(spec) & rules.taints(spec.tolerations))
@@ -59,6 +60,3 @@ def daemons(subject: Subject) -> IntArray:
     ]
     requests = cluster.resources.requests[cluster.group_of[pods]]
     return sum_by(cluster.node_of[pods], requests, len(cluster.nodes))
-
-
-RULE = Rule(ID, "error", True, "a pod that no node can hold", per_workload(_find))

@@ -12,16 +12,17 @@ from collections.abc import Iterator
 from planner.checks.changes import in_object, in_spec, more_nodes
 from planner.checks.finding import Change, Finding, Idea, Proof
 from planner.checks.rollouts import Rollouts, rollouts_of
-from planner.checks.rule import Rule, per_workload
+from planner.checks.rule import per_workload
 from planner.checks.subject import CheckedWorkload, Subject
 from planner.words import count_of
 from planner_models.affinity import WeightedPodAffinityTerm
-from planner_models.workload import Deployment
+from planner_models.workload import HASH_LABEL, Deployment
 
 ID = "rollout-deadlock"
 
 
-def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
+@per_workload
+def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
     found = rollouts_of(subject, workload)
     if found is None or not found.stuck:
         return
@@ -40,11 +41,21 @@ def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
             f"Simulated: {run.replaced} of {run.of} replaced, "
             f"{count_of(len(run.waiting), 'pod')} pending for ever. kube-scheduler says: "
             f"{run.message}",
+            *_old_rules(run.message),
         ),
         facts={"replaced": run.replaced, "of": run.of},
         proof=Proof("simulated", seeds=len(found.runs), seen=len(found.stuck)),
         ideas=tuple(_ideas(subject, workload)),
     )
+
+
+def _old_rules(message: str) -> Iterator[str]:
+    """Anti-affinity is symmetric: what the new template asks for is not all that counts."""
+    if "anti-affinity" in message:
+        yield (
+            "Running pods keep the anti-affinity that they were made with, and keep new pods out "
+            "until they are gone."
+        )
 
 
 def _rounding(subject: Subject, workload: CheckedWorkload, found: Rollouts) -> str:
@@ -70,22 +81,33 @@ def _ideas(subject: Subject, workload: CheckedWorkload) -> Iterator[Idea]:
         ending,
     )
     for zone, node in more_nodes(subject, workload):
-        yield Idea(f"one more node{f' in {zone}' if zone else ''}", node, ending)
+        yield Idea("one more node", node, ending, where=zone)
     apart = subject.spec(workload).affinity.pod_anti_affinity
     if apart.required:
         soft = tuple(
             WeightedPodAffinityTerm(weight=100, pod_affinity_term=term) for term in apart.required
         )
-        affinity = subject.spec(workload).affinity.replace(
-            pod_anti_affinity=apart.replace(required=(), preferred=(*apart.preferred, *soft))
+        keyed = tuple(
+            term.replace(match_label_keys=tuple({*term.match_label_keys, HASH_LABEL}))
+            if term.label_selector is not None
+            else term
+            for term in apart.required
         )
-        yield Idea(
-            "anti-affinity as preferred (running pods keep the old rule until they are gone)",
-            in_spec(workload, affinity=affinity),
-            ending,
-            restarts=workload.replicas,
-            naming_in_vain=True,
-        )
+        changed = {
+            "anti-affinity as preferred": apart.replace(
+                required=(), preferred=(*apart.preferred, *soft)
+            ),
+            f"matchLabelKeys: [{HASH_LABEL}]": apart.replace(required=keyed),
+        }
+        for text, terms in changed.items():
+            affinity = subject.spec(workload).affinity.replace(pod_anti_affinity=terms)
+            yield Idea(
+                text,
+                in_spec(workload, affinity=affinity),
+                ending,
+                restarts=workload.replicas,
+                naming_in_vain=True,
+            )
 
 
 def _rolling(workload: CheckedWorkload, **fields: int) -> Change:
@@ -105,6 +127,3 @@ def _ending(subject: Subject, workload: CheckedWorkload) -> str:
     down = max(run.most_down for run in found.runs)
     told = f"{workload.replicas} of {workload.replicas} replaced"
     return f"{told}, {down} down" if down else told
-
-
-RULE = Rule(ID, "error", True, "a rolling update that stops", per_workload(_find))

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from planner.checks.changes import all_of, in_constraint
 from planner.checks.finding import Finding, Idea, Proof
 from planner.checks.rollouts import Rollouts, rollouts_of
-from planner.checks.rule import Rule
 from planner.checks.subject import CheckedWorkload, Subject
 from planner.words import conjoined, count_of, short_key
 from planner_models.workload import HASH_LABEL
@@ -22,7 +21,7 @@ FEW = 6
 HEADER = ("DEPLOYMENT", "SURGE/UNAVAILABLE", "UNEVEN", "OF ROLLOUTS", "FOR EXAMPLE")
 
 
-def _find(subject: Subject) -> Iterator[Finding]:
+def find(subject: Subject) -> Iterator[Finding]:
     found = [
         (each, rollouts)
         for each in subject.workloads
@@ -94,6 +93,3 @@ def _idea(subject: Subject, workloads: list[CheckedWorkload]) -> Idea:
         then=f"then even in every rollout of {count_of(len(workloads), 'Deployment')}",
         restarts=pods,
     )
-
-
-RULE = Rule(ID, "warning", True, "a rolling update that ends uneven", _find)

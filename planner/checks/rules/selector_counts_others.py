@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from planner.checks.changes import in_constraint
 from planner.checks.finding import COUNTED, Finding, Idea
-from planner.checks.rule import Rule, per_workload
+from planner.checks.rule import per_workload
 from planner.checks.subject import CheckedWorkload, Subject
 from planner.checks.texts import braced, selector_text
 from planner.words import conjoined, count_of, short_key
@@ -18,7 +18,8 @@ from planner_models.selectors import LabelSelector
 ID = "selector-counts-others"
 
 
-def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
+@per_workload
+def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
     cluster, namespace = subject.samples, workload.ref.namespace
     for index, constraint in enumerate(subject.spec(workload).topology_spread_constraints):
         selector = constraint.label_selector
@@ -54,6 +55,3 @@ def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
             if labels
             else (),
         )
-
-
-RULE = Rule(ID, "note", True, "a spread that counts other workloads", per_workload(_find))

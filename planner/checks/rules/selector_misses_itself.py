@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from planner.checks.finding import READ, Finding, Proof
-from planner.checks.rule import Rule, per_workload
+from planner.checks.rule import per_workload
 from planner.checks.rules.spread_no_selector import own_labels
 from planner.checks.subject import CheckedWorkload, Subject
 from planner.checks.texts import selector_text
@@ -22,7 +22,8 @@ from planner_models.topology_spread import TopologySpreadConstraint
 ID = "selector-misses-itself"
 
 
-def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
+@per_workload
+def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
     labels = subject.sample(workload).labels
     for index, constraint in enumerate(subject.spec(workload).topology_spread_constraints):
         selector = constraint.label_selector
@@ -59,8 +60,3 @@ def _tried(
     key = short_key(constraint.topology_key)
     together = f", {beside} of them in the same {key}" if beside else ""
     return f"Tried: with the first pod running, the second may go to {where}{together}."
-
-
-RULE = Rule(
-    ID, "warning", False, "a spread constraint that misses its own pods", per_workload(_find)
-)

@@ -8,14 +8,15 @@ import numpy as np
 from pydantic import JsonValue
 
 from planner.checks.finding import COUNTED, Finding
-from planner.checks.rule import Rule, per_workload
+from planner.checks.rule import per_workload
 from planner.checks.subject import CheckedWorkload, Subject
 from planner.words import named_or_counted
 
 ID = "spread-key-partial"
 
 
-def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
+@per_workload
+def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
     spec, rules = subject.spec(workload), subject.node_rules
     usable = rules.affinity(spec) & rules.taints(spec.tolerations)
     for index, constraint in enumerate(spec.topology_spread_constraints):
@@ -39,6 +40,3 @@ def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
             facts={"nodes": list[JsonValue](names)},
             proof=COUNTED,
         )
-
-
-RULE = Rule(ID, "warning", True, "nodes without the topologyKey", per_workload(_find))

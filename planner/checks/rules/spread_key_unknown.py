@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from planner.checks.changes import in_constraint
 from planner.checks.finding import COUNTED, Finding, Idea
-from planner.checks.rule import Rule, per_workload
+from planner.checks.rule import per_workload
 from planner.checks.subject import CheckedWorkload, Subject
 from planner.explain.situation.lookalikes import meant_key
 from planner.words import count_of
@@ -17,7 +17,8 @@ from planner.words import count_of
 ID = "spread-key-unknown"
 
 
-def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
+@per_workload
+def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
     nodes = subject.samples.nodes
     usable = subject.node_rules.affinity(subject.spec(workload))
     for index, constraint in enumerate(subject.spec(workload).topology_spread_constraints):
@@ -52,6 +53,3 @@ def _ideas(
     if meant is not None:
         change = in_constraint(workload, index, topology_key=meant)
         yield Idea(f"topologyKey: {meant}", change)
-
-
-RULE = Rule(ID, "error", True, "a topologyKey that no node has", per_workload(_find))

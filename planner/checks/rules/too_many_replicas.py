@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from planner.checks.changes import in_constraint, in_spec, more_nodes, with_replicas
 from planner.checks.finding import Finding, Idea, Proof
 from planner.checks.own_pods import alone, own_pods, waiting_pods
-from planner.checks.rule import Rule, per_workload
+from planner.checks.rule import per_workload
 from planner.checks.rules.no_budget import SCALED
 from planner.checks.subject import CheckedWorkload, Subject
 from planner.cluster import PENDING
@@ -28,10 +28,11 @@ UP_TO = 2
 """Fixes are tried with so many times the replicas, to say how far they reach."""
 
 
-def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
+@per_workload
+def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
     cluster = subject.cluster
     pods, waiting = own_pods(cluster, workload), waiting_pods(cluster, workload)
-    left = _left_over(subject, waiting) if waiting else 0
+    left = _left_over(subject, waiting, preempt=True) if waiting else 0
     if not left:
         return
     found = explain_pods(alone(cluster, waiting), waiting, subject.profile, ExplainOptions())
@@ -88,14 +89,14 @@ def _ideas(subject: Subject, workload: CheckedWorkload, running: int) -> Iterato
         affinity = spec.affinity.replace(pod_anti_affinity=apart.replace(required=terms))
         change = in_spec(workload, affinity=affinity)
         yield Idea(f"anti-affinity by {HOSTNAME}", change, reach, restarts=pods)
-    for domain, added in more_nodes(subject, workload):
-        yield Idea(f"one more node{f' in {domain}' if domain else ''}", added, reach)
+    for zone, added in more_nodes(subject, workload):
+        yield Idea("one more node", added, reach, where=zone)
 
 
-def _left_over(subject: Subject, waiting: list[int]) -> int:
+def _left_over(subject: Subject, waiting: list[int], *, preempt: bool = False) -> int:
     """Pods that kube-scheduler leaves without a node, nobody else waiting."""
     changed = apply_changes(alone(subject.cluster, waiting), [])
-    ended = settle(changed, subject.profile).cluster
+    ended = settle(changed, subject.profile, preempt=preempt).cluster
     return sum(bool(ended.node_of[pod] == PENDING) for pod in waiting)
 
 
@@ -109,6 +110,3 @@ def _reach(subject: Subject, workload: CheckedWorkload) -> str:
     if not waits:
         return f"all run, tried up to {count_of(most, 'pod')}"
     return f"all run, up to {count_of(most - waits, 'pod')}"
-
-
-RULE = Rule(ID, "error", True, "replicas that can never run", per_workload(_find))

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner.checks.finding import READ, Finding
-from planner.checks.rule import Rule, per_workload
+from planner.checks.rule import per_workload
 from planner.checks.subject import CheckedWorkload, Subject
 from planner_models.volume import StorageClass
 
 ID = "volume-pins"
 
 
-def _find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
+@per_workload
+def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
     spec = subject.spec(workload)
     ruled = spec.topology_spread_constraints or spec.affinity.pod_anti_affinity.required
     if not ruled:
@@ -64,6 +65,3 @@ def _classes(
                 found = classes.get(template.spec.storage_class_name or "")
                 if workload.ref.kind == "StatefulSet" and found is not None:
                     yield None, found
-
-
-RULE = Rule(ID, "warning", True, "claims that bind before their pod", per_workload(_find))

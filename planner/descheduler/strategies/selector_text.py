@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from planner_models.selectors import NodeOperator, NodeSelectorRequirement
 
@@ -28,7 +29,7 @@ def parse_selector(text: str) -> tuple[NodeSelectorRequirement, ...]:
     return tuple(_requirement(part.strip(), text) for part in parts)
 
 
-def selects(requirements: tuple[NodeSelectorRequirement, ...], labels: dict[str, str]) -> bool:
+def selects(requirements: tuple[NodeSelectorRequirement, ...], labels: Mapping[str, str]) -> bool:
     """Whether an object with these labels is meant."""
     return all(requirement.matches(labels) for requirement in requirements)
 

@@ -40,6 +40,13 @@ def lookalike(keys: Iterable[str], wanted: str, usual: Iterable[str] = ()) -> st
     )
 
 
+def lookalikes(keys: Iterable[str], wanted: str) -> list[str]:
+    """All that are as much like the wanted one as the best of them."""
+    alike = {key: _agreement(key, wanted) for key in keys if looks_like(key, wanted)}
+    best = max(alike.values(), default=0.0)
+    return sorted(key for key, agreement in alike.items() if agreement == best)
+
+
 def meant_key(nodes: Iterable[Node], key: str) -> str | None:
     """The label key that a mistyped topologyKey was meant to be: no node has it, but one alike."""
     if key in WELL_KNOWN:

@@ -58,6 +58,11 @@ def _sections(document: NodePlan) -> Iterator[Section]:
     if document.adds:
         table = scale_up_table.adds_table(document)
         yield TableSection("Add", "", table.header, tuple(map(Row, table.rows)), frozenset((0,)))
+    if document.baselines:
+        table = scale_up_table.baselines_table(document)
+        rows = tuple(map(Row, table.rows))
+        about = "By their published rules; not their own answers."
+        yield TableSection("Autoscalers", about, table.header, rows, frozenset((1, 2, 3, 4)))
     if document.alternatives:
         rows = tuple(map(Row, scale_up_table.alternatives(document)))
         header = ("nodes", "what is wrong")

@@ -73,13 +73,22 @@ def finding_blocks(finding: CheckFinding) -> Iterator[Block]:
     for line in finding.text:
         yield Paragraph(f"  {line}", indent=2)
     if finding.table:
-        yield Table(finding.table[0], finding.table[1:])
+        yield finding_table(finding, indent=2)
     yield from _fixes(finding)
     proof = PROOFS[finding.proof.kind]
     if finding.proof.kind == "simulated" and finding.proof.seeds > 1:
         proof = f"Simulated: in {finding.proof.seen} of {finding.proof.seeds} tie seeds."
     if proof:
         yield Paragraph(f"  {proof}", indent=2)
+
+
+def finding_table(finding: CheckFinding, indent: int = 0) -> Table:
+    """What a finding lists, numbers below each other."""
+    header, *rows = finding.table
+    numbers = (
+        i for i, column in enumerate(zip(*rows, strict=True)) if all(map(str.isdigit, column))
+    )
+    return Table(header, tuple(rows), right=frozenset(numbers), indent=indent)
 
 
 def place(finding: CheckFinding) -> str:
@@ -121,7 +130,8 @@ def _skipped(document: Check) -> str:
     rules = [each.rule for each in document.skipped]
     others = len(rules) - 1
     what = rules[0] if not others else f"{rules[0]} and {count_of(others, 'other rule')}"
-    verb = "was" if not others else "were"
+    verb, was = ("needs", "was") if not others else ("need", "were")
     return (
-        f"warning: {what} {verb} not asked: {document.skipped[0].why}. Add --against cluster.json"
+        f"warning: {what} {verb} a cluster and {was} not asked. "
+        "Add --against cluster.json, from planner dump"
     )

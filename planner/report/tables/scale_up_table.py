@@ -7,7 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from planner.report.text.blocks import GAP, Block, Paragraph, Table
 from planner.report.text.notices import notice_blocks
 from planner.words import conjoined, count_of, named_or_counted
-from planner_models.node_plan import NodeAlternative, NodeCount, NodePlan, StuckRollout, WaitingPods
+from planner_models.node_plan import (
+    NodeAlternative,
+    NodeBaseline,
+    NodeCount,
+    NodePlan,
+    StuckRollout,
+    WaitingPods,
+)
 
 
 def blocks(document: NodePlan, *, wide: bool) -> Sequence[Block]:
@@ -21,6 +28,8 @@ def blocks(document: NodePlan, *, wide: bool) -> Sequence[Block]:
         found.extend((GAP, Paragraph("Not as good, each tried:")))
         tried = alternatives(document)
         found.extend(Paragraph(f"  {nodes}: {wrong}", indent=4) for nodes, wrong in tried)
+    if document.baselines:
+        found.extend((GAP, baselines_table(document)))
     if document.adds:
         found.extend((GAP, Paragraph(proof(document))))
     if document.notices:
@@ -127,6 +136,35 @@ def alternatives(document: NodePlan) -> Iterator[tuple[str, str]]:
     """Sets that cost no more, and what is wrong with each."""
     for each in document.alternatives:
         yield f"{_nodes(each.adds)} ({each.cost:.10g})", _wrong(each)
+
+
+def baselines_table(document: NodePlan) -> Table:
+    """Planner's nodes beside those of autoscalers, which are emulated."""
+    cost = {"price": "PER HOUR", "cpu": "CPU", "nodes": "COST"}[document.objective]
+    waiting = sum(each.pods for each in document.waiting)
+    nodes = sum(each.nodes for each in document.adds)
+    rows = [("planner", str(nodes), f"{document.cost:.10g}", "1", str(waiting), "")]
+    rows += [
+        (
+            each.tool,
+            str(each.nodes),
+            f"{each.cost:.10g}",
+            str(each.rounds),
+            str(each.waiting),
+            _remark(each),
+        )
+        for each in document.baselines
+    ]
+    return Table(("FOR THE SAME PODS", "NODES", cost, "ROUNDS", "WAITING", ""), tuple(rows))
+
+
+def _remark(baseline: NodeBaseline) -> str:
+    stuck = [_name(each.workload) for each in baseline.stuck_rollouts]
+    return f"emulated; stops {_rollouts(stuck)}" if stuck else "emulated"
+
+
+def _rollouts(names: Sequence[str]) -> str:
+    return f"the rollout of {names[0]}" if len(names) == 1 else f"{len(names)} rollouts"
 
 
 def proof(document: NodePlan) -> str:

@@ -51,6 +51,7 @@ def blocks(document: WhatIf, *, wide: bool) -> Iterator[Block]:
         header,
         tuple((name, *_cells(same, manners)) for name, same in rows),
         tuple("red" if any(map(worst, same)) else "" for _, same in rows),
+        right=frozenset(range(1, len(manners) + 2)),
     )
     yield GAP
     yield from map(Paragraph, _remarks(document))

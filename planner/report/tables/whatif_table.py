@@ -25,6 +25,7 @@ from planner_models.whatif import (
 
 ROWS = 50
 """How many workloads a table shows; `wide` shows all."""
+COUNTS = frozenset(("LOST", "WAITING"))
 TITLES = {"unreachable": "UNREACHABLE", "removed": "REMOVED", "only": "THEN"}
 
 
@@ -151,6 +152,7 @@ def workload_blocks(document: WhatIf, *, wide: bool) -> Iterator[Block]:
             tuple(_header(manners)),
             tuple(tuple(_row(document, row, manners, keeps)) for row in shown),
             tuple("red" if any(map(hurt, row)) else "" for row in shown),
+            right=frozenset(i for i, name in enumerate(_header(manners)) if name in COUNTS),
         )
         if len(shown) < len(rows):
             yield Paragraph(f"{len(rows) - len(shown)} more with -o wide")

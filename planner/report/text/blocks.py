@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TextIO
 
@@ -76,28 +76,37 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under a header. Tables never wrap; `styles` has one per row, or none at all."""
+    """Rows under a header. Tables never wrap; `styles` has one per row, or none at all.
+
+    Columns of numbers are named in `right` and end below each other.
+    """
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     styles: tuple[Style, ...] = ()
+    right: frozenset[int] = frozenset()
+    indent: int = 0
 
     @property
     def width(self) -> int:
         """How many columns of text it would like to have."""
-        return sum(self._widths()) + 2 * (len(self.header) - 1)
+        return self.indent + sum(self._widths()) + 2 * (len(self.header) - 1)
 
     def lines(self, width: int = WIDTH, *, fit: bool = False) -> list[str]:
         """Header and rows, columns two spaces apart as kubectl prints them."""
         rows = tuple(tuple(map(visible, row)) for row in self.rows)
         table = replace(self, header=tuple(map(visible, self.header)), rows=rows)
         if fit:
-            table = table._fitted(width)
+            table = table._fitted(width - self.indent)
         widths = table._widths()
         return [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            (" " * self.indent + "  ".join(table._aligned(row, widths))).rstrip()
             for row in (table.header, *table.rows)
         ]
+
+    def _aligned(self, row: tuple[str, ...], widths: list[int]) -> Iterator[str]:
+        for column, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            yield cell.rjust(width) if column in self.right else cell.ljust(width)
 
     def _widths(self) -> list[int]:
         return [max(map(len, column)) for column in zip(self.header, *self.rows, strict=True)]
@@ -131,7 +140,7 @@ class Listing:
     def lines(self, width: int = WIDTH, *, fit: bool = False) -> list[str]:
         """One text per item, which may have several lines."""
         longest = max((len(name) for _, name, _ in self.rows), default=0)
-        column = min(longest, width // 2)
+        column = min(longest, width * 11 // 20)
         return [_item(row, column, width, fit=fit) for row in self.rows]
 
 

@@ -74,6 +74,19 @@ class Filter(Protocol):
         """The verdict of one node; preemption asks after every step of a what-if."""
         return int(self.verdicts()[node])
 
+    def refused_at(self, nodes: IntArray) -> NDArray[np.bool_]:
+        """Which of a few nodes don't pass."""
+        verdicts = [self.verdict_at(node) != PASS for node in nodes.tolist()]
+        return np.array(verdicts, np.bool_)
+
+    def kinds(self, nodes: IntArray) -> list[IntArray] | None:
+        """Numbers by which a filter that is not `local` tells these nodes apart.
+
+        Nodes with the same numbers have the same verdict, whatever comes to or leaves other nodes;
+        a pod changes the numbers of its own node only. None if the filter can't say.
+        """
+        return None
+
     def status(self, verdict: int) -> Status:
         """What a verdict means."""
 
@@ -105,12 +118,23 @@ def first_refusal(filters: Iterable[Filter], node: int) -> Status | None:
 class Score(Protocol):
     """One plugin's scores for one group, kept current by `apply`."""
 
+    local: ClassVar[bool] = False
+    """Whether a node's score is about the node and the pods there alone, and stays as it is."""
+
     def active(self) -> bool:
         """Whether the plugin has anything to say now; if not, it skips scoring this pod."""
         return True
 
     def scores(self, feasible: IntArray) -> IntArray:
         """The raw score of each feasible node."""
+
+    def scores_of(self, examples: IntArray, sizes: IntArray) -> IntArray:
+        """The raw scores of nodes that stand for so many feasible ones of the same `kinds` each."""
+        return self.scores(examples)
+
+    def kinds(self, nodes: IntArray) -> list[IntArray] | None:
+        """Numbers by which a score that is not `local` tells nodes apart, as for filters."""
+        return None
 
     def normalise(self, raw: IntArray, feasible: IntArray) -> IntArray:
         """Raw scores brought to 0..100, which the profile's weight multiplies."""
@@ -185,6 +209,8 @@ def static_result(verdicts: IntArray, statuses: Sequence[Status]) -> PreFilterRe
 class StaticScore(Score):
     """Scores that no other pod changes."""
 
+    local: ClassVar[bool] = True
+
     def __init__(self, raw: IntArray) -> None:
         self._raw = raw
 
@@ -192,9 +218,15 @@ class StaticScore(Score):
         """The same as ever."""
         return self._raw[feasible]
 
+    def kinds(self, nodes: IntArray) -> list[IntArray] | None:
+        """By the score itself, where it is seen beside others."""
+        return [self._raw[nodes]]
+
 
 class LocalScore(Score):
     """Scores by a node and its pods alone: judged again only where pods came or left."""
+
+    local: ClassVar[bool] = True
 
     def __init__(self) -> None:
         self._scores = self.judge(None)
@@ -209,7 +241,15 @@ class LocalScore(Score):
 
     def apply(self, changes: Changes) -> None:
         """Only the nodes that changed are judged again."""
+        if changes.few is not None and len(changes.few) == 1:
+            node = changes.few[0].node
+            self._scores[node] = self.judge_at(node)
+            return
         self._scores[changes.touched] = self.judge(changes.touched)
+
+    def judge_at(self, node: int) -> int:
+        """The score of one node, as a landing asks for it."""
+        return int(self.judge(np.array([node]))[0])
 
 
 def default_normalise(raw: IntArray, *, reverse: bool) -> IntArray:

@@ -33,6 +33,11 @@ def nodes_with_keys(state: SchedulingState, keys: frozenset[str]) -> BoolArray:
     return everywhere
 
 
+def kinds_of(topology: Topology, domains: IntArray, counts: IntArray) -> IntArray:
+    """What tells nodes in these domains apart; `counts` has a last place for those in none."""
+    return np.where(domains < 0, -1, counts[domains]) if topology.single else domains
+
+
 @dataclass(frozen=True, eq=False)
 class _Eligible:
     """The nodes that a constraint looks at, and the domains that exist by them."""
@@ -134,6 +139,16 @@ class CountedSpread:
     def over(self) -> BoolArray:
         """The nodes that may not receive the pod: their domain is too full, or they have none."""
         return (self._room > self.limit())[self.topology.domain_of]
+
+    def over_at(self, nodes: IntArray) -> BoolArray:
+        """The same of a few nodes."""
+        over: BoolArray = self._room[self.topology.domain_of[nodes]] > self.limit()
+        return over
+
+    def kinds(self, nodes: IntArray) -> IntArray:
+        """Nodes are told apart by their domain; where each has its own, by the pods there."""
+        domains = self.topology.domain_of[nodes]
+        return kinds_of(self.topology, domains, self._room)
 
     def add(self, changes: Changes) -> None:
         """Pods came or went."""

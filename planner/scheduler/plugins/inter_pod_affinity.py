@@ -30,6 +30,7 @@ from planner.scheduler.framework.plugin import (
     Score,
     Status,
 )
+from planner.scheduler.framework.spread_counts import kinds_of
 from planner.scheduler.framework.state import SchedulingState
 from planner_models.affinity import PodAffinityTerm
 from planner_models.scheduler_args import InterPodAffinityArgs
@@ -136,6 +137,10 @@ class _DomainCounts:
         domain = self.topology.domain_of[node]
         return int(self.counts[domain]) if domain >= 0 else -1
 
+    def kinds(self, nodes: IntArray) -> IntArray:
+        """What tells these nodes apart."""
+        return kinds_of(self.topology, self.topology.domain_of[nodes], self._room)
+
     def per_node(self) -> IntArray:
         """The count in each node's domain; -1 for nodes without the label."""
         return np.append(self.counts, -1)[self.topology.domain_of]
@@ -201,6 +206,11 @@ class _AffinityFilter(Filter):
                 return verdict
         return PASS
 
+    def kinds(self, nodes: IntArray) -> list[IntArray]:
+        """By every count."""
+        counters = (*self._near, *self._apart.values(), *self._existing.values())
+        return [counter.kinds(nodes) for counter in counters]
+
     def _near_mates(self) -> BoolArray:
         """Every term's domain has a pod that matches all terms; the first of a group may start it.
 
@@ -252,6 +262,10 @@ class _AffinityScore(Score):
             domain = counter.topology.domain_of[feasible]
             total += np.append(counter.counts, 0)[domain]
         return total
+
+    def kinds(self, nodes: IntArray) -> list[IntArray]:
+        """By every count."""
+        return [counter.kinds(nodes) for counter in self._counters]
 
     def normalise(self, raw: IntArray, feasible: IntArray) -> IntArray:
         """int(100 x (score - min) / (max - min)); all 0 if they are equal."""

@@ -73,6 +73,8 @@ class NodeAffinity:
 
 
 class _Preferred(StaticScore):
+    local: ClassVar[bool] = False
+
     def normalise(self, raw: IntArray, feasible: IntArray) -> IntArray:
         """100 for the highest sum of weights."""
         return default_normalise(raw, reverse=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -29,6 +30,8 @@ INSUFFICIENT = "Insufficient {}"
 
 NON_ZERO = (CPU, MEMORY)
 """The columns of the sums in which silent containers count."""
+_EXACT = 2**56
+"""Up to here a hundred times an amount is a number of 64 bits."""
 _CUSTOM_SCORE_SCALE = MAX_NODE_SCORE // 10
 """Shape points of RequestedToCapacityRatio go from 0 to 10."""
 
@@ -128,7 +131,12 @@ class _FitFilter(Filter):
 
     def apply(self, changes: Changes) -> None:
         """Only the nodes that changed are judged again."""
-        if self._verdicts is not None:
+        if self._verdicts is None:
+            return
+        if changes.few is not None:
+            for node in {change.node for change in changes.few}:
+                self._verdicts[node] = self.verdict_at(node)
+        else:
             self._verdicts[changes.touched] = self._judge(changes.touched)
 
     def verdict_at(self, node: int) -> int:
@@ -236,6 +244,34 @@ class _FitScore(LocalScore):
         if self._ratio:
             mean = np.floor(total / divisor + 0.5).astype(np.int64)
         return mean
+
+    def judge_at(self, node: int) -> int:
+        """`judge` in plain numbers, which is quicker for a single node."""
+        if self._ratio:
+            return super().judge_at(node)
+        offers = self._state.cluster.resources.offers[node]
+        used, defaulted = self._state.used[node].tolist(), self._state.non_zero_used[node].tolist()
+        most = self._rule is _most_allocated
+        total = weights = 0
+        for column, non_zero, wanted, weight in self._plain:
+            capacity = offers[column]
+            if capacity <= 0:
+                continue
+            if capacity > _EXACT:
+                return super().judge_at(node)
+            asked = (used[column] if non_zero is None else defaulted[non_zero]) + wanted
+            counted = min(asked, capacity) if most else max(capacity - asked, 0)
+            total += weight * (counted * MAX_NODE_SCORE // capacity)
+            weights += weight
+        return total // max(weights, 1)
+
+    @cached_property
+    def _plain(self) -> list[tuple[int, int | None, int, int]]:
+        """Column, the column of sums with defaults if there is one, request and weight."""
+        defaults = dict(zip(self._defaulted, self._non_zero.tolist(), strict=True))
+        wanted, weights = self._wanted[:, 0].tolist(), self._weights[:, 0].tolist()
+        rows = zip(self._columns.tolist(), wanted, weights, strict=True)
+        return [(column, defaults.get(i), *rest) for i, (column, *rest) in enumerate(rows)]
 
     def _shares(self, nodes: IntArray | None) -> _Shares:
         """Of all nodes, found once for all groups that are scored by the same resources."""

@@ -44,6 +44,7 @@ REASON_SKEW = "node(s) didn't match pod topology spread constraints"
 REASON_LABEL = "node(s) didn't match pod topology spread constraints (missing required label)"
 
 _SKEW, _LABEL = 1, 2
+_ONE: IntArray = np.ones(1, np.int64)
 
 
 class PodTopologySpread:
@@ -134,6 +135,17 @@ class _SpreadFilter(Filter):
                 return _SKEW
         return PASS
 
+    def refused_at(self, nodes: IntArray) -> BoolArray:
+        """Likewise of a few nodes."""
+        refused = self._constraints[0].over_at(nodes)
+        for each in self._constraints[1:]:
+            refused |= each.over_at(nodes)
+        return refused
+
+    def kinds(self, nodes: IntArray) -> list[IntArray]:
+        """By each constraint."""
+        return [each.kinds(nodes) for each in self._constraints]
+
     def status(self, verdict: int) -> Status:
         """A node without the label can't be helped by preemption."""
         if verdict == _LABEL:
@@ -170,12 +182,16 @@ class _SpreadScore(Score):
 
     def scores(self, feasible: IntArray) -> IntArray:
         """round(sum of count x ln(domains + 2) + maxSkew - 1); ignored nodes 0."""
-        scored = self._takes_part[feasible]
+        return self.scores_of(feasible, _ONE)
+
+    def scores_of(self, examples: IntArray, sizes: IntArray) -> IntArray:
+        """The same of nodes that stand for so many each."""
+        feasible, scored = examples, self._takes_part[examples]
         total = np.zeros(len(feasible))
         for each in self._constraints:
             domain = each.topology.domain_of[feasible]
             if each.constraint.topology_key == HOSTNAME:
-                size = int(scored.sum())
+                size = int((scored * sizes).sum())
                 count = each.per_node[feasible]
             else:
                 size = len(np.unique(domain[scored]))
@@ -185,6 +201,15 @@ class _SpreadScore(Score):
         rounded = np.trunc(total)
         rounded += total - rounded >= 0.5
         return np.where(scored, rounded, 0).astype(np.int64)
+
+    def kinds(self, nodes: IntArray) -> list[IntArray]:
+        """By the pods on a node where hosts are counted, and by the domain for other keys."""
+        found = []
+        for each in self._constraints:
+            domains = each.topology.domain_of[nodes]
+            hosts = each.constraint.topology_key == HOSTNAME
+            found.append(np.where(domains < 0, -1, each.per_node[nodes]) if hosts else domains)
+        return found
 
     def normalise(self, raw: IntArray, feasible: IntArray) -> IntArray:
         """100 x (max + min - score) // max; nodes that take no part get 0."""

@@ -54,6 +54,8 @@ class TaintToleration:
 
 
 class _PreferNoSchedule(StaticScore):
+    local: ClassVar[bool] = False
+
     def normalise(self, raw: IntArray, feasible: IntArray) -> IntArray:
         """100 for the nodes with the fewest, by DefaultNormalizeScore in reverse."""
         return default_normalise(raw, reverse=True)

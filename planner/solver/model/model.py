@@ -59,6 +59,8 @@ class Model:
         self.placed: dict[int, Linear] = {}
         self.emptied: dict[int, int] = {}
         """Nodes that a model may decide to empty, with the literal that says so."""
+        self.emptied_are_gone = False
+        """Whether emptied nodes are no nodes at all, so that no rule counts their domains."""
         self._stays: dict[tuple[int, int], int] = {}
         for group in problem.groups:
             self._add_group(group)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -70,6 +71,7 @@ def read_snapshot(  # noqa: PLR0913 - options are keywords
         server=reader.server,
         resource_version=reader.moment,
         read_at=datetime.fromtimestamp(int(reader.began), UTC),
+        read_milliseconds=max(0, round((time.time() - reader.began) * 1000)),
         not_read=tuple(kind.resource for kind in forbidden),
     )
     told = (*reader.warnings(), *(() if missing is None else (missing,)))

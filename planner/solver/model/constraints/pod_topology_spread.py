@@ -187,15 +187,33 @@ def _at_the_moment(model: Model, spread: Spread, landing: list[Linear]) -> None:
     now = model.now_by_domain(matching, domain_of, size).tolist()
     ever = [arrived[d].plus(Linear(constant=now[d] + fixed[d])) for d in range(size)]
     highest = Linear()
-    if not too_few_domains(constraint.constraint, len(spread.domains)):
-        among = spread.domains.tolist()
-        highest = _lowest(model, [ever[d] for d in among], [None] * len(among))
-    for domain in spread.domains.tolist():
+    among = spread.domains.tolist()
+    if not too_few_domains(constraint.constraint, len(among)):
+        stay = [
+            model.domain_stays(constraint.scope, d) if model.emptied_are_gone else None
+            for d in among
+        ]
+        highest = _lowest(model, [ever[d] for d in among], stay)
+        _zero_below_min_domains(model, constraint, stay, highest)
+    for domain in among:
         there[domain].constant = fixed[domain]
         skew = there[domain].plus(highest, -1)
         if landing[domain].vars and model.highest(skew) > constraint.constraint.max_skew:
             landed = model.lands(landing[domain])
             model.at_most(skew, constraint.constraint.max_skew, (landed,))
+
+
+def _zero_below_min_domains(
+    model: Model, constraint: SpreadConstraint, stay: list[int | None], minimum: Linear
+) -> None:
+    """Where fewer domains are there than minDomains, the minimum is 0."""
+    wanted = constraint.constraint.min_domains or 1
+    optional = [literal for literal in stay if literal is not None]
+    wanted -= len(stay) - len(optional)
+    if wanted > 0 and not minimum.is_constant:
+        enough = model.literal()
+        model.at_least(Linear([*optional, enough], [*[1] * len(optional), -wanted]))
+        model.at_most(minimum, 0, (-enough - 1,))
 
 
 def excess(model: Model, spreads: list[Spread]) -> Linear:

@@ -1,0 +1,69 @@
+"""The cheapest sets of nodes by all rules in one model, tried one after the other.
+
+The model's cheapest set bounds all answers. If kube-scheduler does not fill it, or a rollout would
+get stuck, exactly this set is cut off and the next cheapest is tried: so the first that is an
+answer is the cheapest one.
+"""
+
+from __future__ import annotations
+
+from planner.pools.fill import Fill
+from planner.pools.question import most_nodes, question_of
+from planner.pools.search import Search
+from planner.solver.scale_up.exact import ExactNodes
+
+CELLS = 6_000
+"""Groups times nodes that could be added up to which a model is built."""
+
+LEAST_SECONDS = 1.0
+"""For the nodes that help most, however much time is spent."""
+
+
+def by_model(search: Search, until: float) -> Fill | None:
+    """Go on until the answer is proven, or so much time is spent.
+
+    If it is proven that not everybody can run, what is returned are the nodes with which most do,
+    by priority, for the least cost, as kube-scheduler fills them.
+    """
+    model = _model(search)
+    if model is None:
+        return None
+    while search.spent < until:
+        before = model.time
+        cheapest = model.best(until - search.spent)
+        search.spent += model.time - before
+        search.prove(cheapest.bound)
+        if cheapest.complete and cheapest.counts is None:
+            search.proven = True
+            break
+        if cheapest.counts is None:
+            return None
+        if cheapest.complete and search.as_good_as(*search.value(cheapest.counts)):
+            search.proven = True
+            return None
+        good = search.try_set(cheapest.counts)
+        if good and cheapest.complete:
+            search.proven = True
+            return None
+        if not cheapest.complete:
+            return None
+        model.cut_off(cheapest.counts)
+        model.at_least(cheapest.bound)
+    if search.found is not None or not search.proven:
+        return None
+    least = _model(search, everybody=False)
+    counts = None if least is None else least.most_running(max(until - search.spent, LEAST_SECONDS))
+    return None if counts is None else search.worst(counts)
+
+
+def _model(search: Search, *, everybody: bool = True) -> ExactNodes | None:
+    """The model of all sets that cost no more than the answer so far; None if it is too large."""
+    filling = search.filling
+    found = search.found
+    cost = None if found is None else search.least.cost(found.added.counts)
+    most = most_nodes(filling, cost)
+    groups = len({int(g) for g in filling.cluster.group_of[filling.cluster.pending]})
+    if sum(most) * groups > CELLS:
+        return None
+    question = question_of(filling, most)
+    return None if question is None else ExactNodes(question, everybody=everybody)

@@ -1,0 +1,303 @@
+"""The nodes as the rules of one group tell them apart, kept current pod by pod.
+
+Replicas come one after the other, and a landing changes little: the node that it is on, and what
+rules count per domain. So nodes with room are kept in classes that no rule over domains tells
+apart, in each of them by the scores that a node has of its own. The next replica is decided by
+looking at one node of each class: what it finds is what looking at all nodes would have found.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from random import Random
+
+import numpy as np
+
+from planner.cluster.node_rules import BoolArray
+from planner.cluster.topology import IntArray
+from planner.scheduler.framework.changes import Changes
+from planner.scheduler.framework.plugin import PASS, Filter, Score, StaticFilter, StaticScore
+from planner.scheduler.framework.state import SchedulingState
+from planner.scheduler.group_cycle import GroupCycle
+
+MOST_CLASSES = 60
+"""With more of them, looking at all nodes at once is quicker."""
+_MOST_CODES = 2**40
+_FEW_CHANGES = 4
+"""More than these at once are not followed: other pods have come in between."""
+
+Kind = tuple[int, ...]
+"""What the rules see of a node, a number for each of them."""
+
+
+@dataclass(slots=True)
+class _Class:
+    """Nodes with room that are alike: by their own score, each list in the order of the nodes."""
+
+    by_score: dict[int, list[int]] = field(default_factory=dict)
+    scores: list[int] = field(default_factory=list)
+    """Those that some node has, the highest last."""
+    size: int = 0
+
+    def add(self, node: int, score: int) -> None:
+        nodes = self.by_score.get(score)
+        if nodes is None:
+            nodes = self.by_score[score] = []
+            insort(self.scores, score)
+        insort(nodes, node)
+        self.size += 1
+
+    def remove(self, node: int, score: int) -> None:
+        nodes = self.by_score[score]
+        del nodes[bisect_left(nodes, node)]
+        if not nodes:
+            del self.by_score[score]
+            del self.scores[bisect_left(self.scores, score)]
+        self.size -= 1
+
+    @property
+    def example(self) -> int:
+        return self.by_score[self.scores[-1]][0]
+
+
+class Choice:
+    """The best nodes of a moment; good until the next change."""
+
+    def __init__(self, feasible: int, best: Sequence[list[int]]) -> None:
+        self.feasible = feasible
+        self._best = best
+        self.tied = sum(map(len, best))
+
+    def nodes(self, most: int | None = None) -> list[int]:
+        """In their order; not more than `most`."""
+        if len(self._best) == 1:
+            return self._best[0][:most]
+        return sorted(chain.from_iterable(nodes[:most] for nodes in self._best))[:most]
+
+    def pick(self, random: Random | None) -> int:
+        """The first, or any: drawn as from the list of all."""
+        if random is None:
+            return min(nodes[0] for nodes in self._best)
+        place = random.choice(range(self.tied))
+        return self._best[0][place] if len(self._best) == 1 else self.nodes()[place]
+
+
+class AlikeNodes:
+    """The classes of one group; `catch_up` follows what happens to single nodes."""
+
+    def __init__(self, state: SchedulingState, cycle: GroupCycle, rules: _Rules, made: _Made):
+        self._state = state
+        self._cycle = cycle
+        self._rules = rules
+        self._classes = made.classes
+        self._made = made
+        self._judged: dict[int, tuple[Kind, int] | None] = {}
+        """Where nodes are that have changed since the classes were made."""
+
+    @classmethod
+    def of(cls, state: SchedulingState, cycle: GroupCycle) -> AlikeNodes | None:
+        """None where the rules tell too many nodes apart, or one of them can't say how it does."""
+        if cycle.rejection is not None or cycle.limit is not None:
+            return None
+        rules = _Rules(cycle)
+        closed = np.logical_or.reduce([cycle.never, *(each.refused() for each in rules.local)])
+        if state.cluster.ghosts:
+            closed[list(state.cluster.ghosts)] = True
+        nodes = np.flatnonzero(~closed)
+        kinds = rules.kinds(nodes)
+        if kinds is None or not len(nodes):
+            return None
+        made = _made(nodes, kinds, rules.scores(nodes), len(closed))
+        return None if made is None else cls(state, cycle, rules, made)
+
+    def catch_up(self, changes: Changes) -> None:
+        """Judge the nodes again on which pods came or left; the cycle has caught up already."""
+        self._cycle.score_catch_up()
+        for node in changes.touched.tolist():
+            self._judge(node)
+
+    def _judge(self, node: int) -> None:
+        before = self._judged[node] if node in self._judged else self._made.place(node)
+        if before is not None:
+            kind, score = before
+            left = self._classes[kind]
+            left.remove(node, score)
+            if not left.size:
+                del self._classes[kind]
+        self._judged[node] = None
+        if node in self._state.cluster.ghosts or self._cycle.never[node]:
+            return
+        if any(each.verdict_at(node) != PASS for each in self._rules.local):
+            return
+        one = np.array([node])
+        score = int(self._rules.scores(one)[0])
+        kind = tuple(int(each[0]) for each in self._rules.kinds(one) or ())
+        self._judged[node] = kind, score
+        found = self._classes.get(kind)
+        if found is None:
+            found = self._classes[kind] = _Class()
+        found.add(node, score)
+
+    def choice(self) -> Choice | None:
+        """The best nodes now, if any passes all filters; None if that takes a look at them all."""
+        if not 0 < len(self._classes) <= MOST_CLASSES:
+            return None
+        rules, classes = self._rules, list(self._classes.values())
+        if not rules.filters and not rules.shared:
+            return _best(classes, [each.scores[-1] for each in classes])
+        examples = np.array([each.example for each in classes])
+        if rules.filters:
+            refused = rules.refused_at(examples)
+            if True in refused:
+                classes = [each for each, no in zip(classes, refused, strict=True) if not no]
+                examples = np.array([each.example for each in classes])
+        if not classes:
+            return None
+        totals = np.array([each.scores[-1] for each in classes])
+        if rules.shared:
+            sizes = np.array([each.size for each in classes])
+            for weight, score in rules.shared:
+                if score.active():
+                    raw = score.scores_of(examples, sizes)
+                    totals += weight * score.normalise(raw, examples)
+        return _best(classes, totals.tolist())
+
+
+def _best(classes: Sequence[_Class], totals: Sequence[int]) -> Choice:
+    highest = max(totals)
+    best = [
+        each.by_score[each.scores[-1]]
+        for each, total in zip(classes, totals, strict=True)
+        if total == highest
+    ]
+    return Choice(sum(each.size for each in classes), best)
+
+
+class _Rules:
+    """The filters and scores of a group: about a node alone, or also about others."""
+
+    def __init__(self, cycle: GroupCycle) -> None:
+        open_ = ~cycle.never
+        filters = [each for _, each in cycle.filters if not isinstance(each, StaticFilter)]
+        self.local = [each for each in filters if each.local]
+        self.filters = [each for each in filters if not each.local]
+        self._own = [(weight, score) for _, weight, score in cycle.scores if score.local]
+        self.shared = [
+            (weight, score)
+            for _, weight, score in cycle.scores
+            if not score.local and not _constant(score, open_)
+        ]
+
+    def kinds(self, nodes: IntArray) -> list[IntArray] | None:
+        """What all that looks at several nodes sees of these."""
+        found: list[IntArray] = []
+        rules: list[Filter | Score] = [*self.filters, *(score for _, score in self.shared)]
+        for each in rules:
+            kinds = each.kinds(nodes)
+            if kinds is None:
+                return None
+            found += kinds
+        return found
+
+    def scores(self, nodes: IntArray) -> IntArray:
+        """What these nodes have of their own."""
+        total = np.zeros(len(nodes), np.int64)
+        for weight, score in self._own:
+            total += weight * score.scores(nodes)
+        return total
+
+    def refused_at(self, nodes: IntArray) -> list[bool]:
+        """Which of them do not pass the filters that look at several nodes."""
+        found = self.filters[0].refused_at(nodes)
+        for each in self.filters[1:]:
+            found = found | each.refused_at(nodes)
+        refused: list[bool] = found.tolist()
+        return refused
+
+
+def _constant(score: Score, open_: BoolArray) -> bool:
+    """Whether no pod ever gets more points for one node than for another."""
+    if not isinstance(score, StaticScore):
+        return False
+    raw = score.scores(np.flatnonzero(open_))
+    return not len(raw) or bool((raw == raw[0]).all())
+
+
+@dataclass(frozen=True, eq=False)
+class _Made:
+    """Classes as they are made, and where a node is in them."""
+
+    classes: dict[Kind, _Class]
+    list_of: IntArray
+    """By node, the number of its list; -1 for nodes that are in none."""
+    lists: Sequence[tuple[Kind, int]]
+
+    def place(self, node: int) -> tuple[Kind, int] | None:
+        """The class and the score of a node that has not changed."""
+        number = int(self.list_of[node])
+        return None if number < 0 else self.lists[number]
+
+
+def _made(nodes: IntArray, kinds: Sequence[IntArray], own: IntArray, size: int) -> _Made | None:
+    """Sorted by class, by score and by node in one go; None if there are too many classes."""
+    codes, numbers = np.zeros(len(nodes), np.int64), 1
+    for each in (*kinds, own):
+        lowest = int(each.min())
+        width = int(each.max()) - lowest + 1
+        numbers *= width
+        if numbers > _MOST_CODES:
+            return None
+        if width > 1:
+            codes = codes * width + (each - lowest)
+    order = np.argsort(codes, kind="stable")
+    changes = np.diff(codes[order], prepend=-1) != 0
+    first = np.flatnonzero(changes)
+    heads, listed = order[first], nodes[order]
+    columns = [each[heads].tolist() for each in kinds]
+    rows: Iterable[Kind] = zip(*columns, strict=True) if columns else [()] * len(heads)
+    lists = list(zip(rows, own[heads].tolist(), strict=True))
+    list_of = np.full(size, -1)
+    list_of[listed] = np.cumsum(changes) - 1
+    found: dict[Kind, _Class] = {}
+    everything, ends = listed.tolist(), [*first[1:].tolist(), len(listed)]
+    for (kind, score), start, end in zip(lists, first.tolist(), ends, strict=True):
+        each_class = found.get(kind)
+        if each_class is None:
+            if len(found) == MOST_CLASSES:
+                return None
+            each_class = found[kind] = _Class()
+        each_class.by_score[score] = everything[start:end]
+        each_class.scores.append(score)
+        each_class.size += end - start
+    return _Made(found, list_of, lists)
+
+
+class RunsOfReplicas:
+    """Notices when pods of one group come one after the other.
+
+    The second of them is where the classes are made; a single pod is judged over all nodes.
+    """
+
+    def __init__(self, state: SchedulingState) -> None:
+        self._state = state
+        self._cycle: GroupCycle | None = None
+        self._seen = 0
+        self._tried = False
+        self._alike: AlikeNodes | None = None
+
+    def choice(self, cycle: GroupCycle) -> Choice | None:
+        """For the next pod of a group whose cycle has caught up; None if all nodes are asked."""
+        log, seen = self._state.log, self._seen
+        self._seen = len(log)
+        if cycle is not self._cycle or len(log) - seen > _FEW_CHANGES:
+            self._cycle, self._alike, self._tried = cycle, None, False
+            return None
+        if not self._tried:
+            self._tried = True
+            self._alike = AlikeNodes.of(self._state, cycle)
+        elif self._alike is not None and seen < len(log):
+            self._alike.catch_up(log.since(seen))
+        return None if self._alike is None else self._alike.choice()
