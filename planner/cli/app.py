@@ -35,6 +35,7 @@ from planner.cli.session import Session
 from planner.cli.simulate import simulate
 from planner.cli.solve import solve
 from planner.cli.status import status
+from planner.cli.sweep import sweep
 from planner.cli.whatif import whatif
 from planner.errors import PlannerError
 from planner.exit_codes import DONE, INTERRUPTED
@@ -56,6 +57,7 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "evict": evict,
     "drain": drain,
     "whatif": whatif,
+    "sweep": sweep,
     "fleet": fleet,
     "run": run,
     "status": status,
@@ -69,7 +71,7 @@ ALWAYS_LIVE = frozenset(("run", "status"))
 LIVE = ALWAYS_LIVE | frozenset(
     name
     for name, command in COMMANDS.items()
-    if name != "fleet" and "example" in signature(command).parameters
+    if name not in ("fleet", "sweep") and "example" in signature(command).parameters
 )
 """Those that read a cluster, and so can read a running one."""
 
