@@ -8,7 +8,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 APT_INSTALL := apt-get install -q -y --no-install-recommends chromium fonts-dejavu-core
 
 .DEFAULT_GOAL := help
-.PHONY: help install dev demo test test-browser test-live pictures docs lint types layers unit coverage bench bench-quick format clean
+.PHONY: help install dev demo test test-browser test-live pictures image docs lint types layers unit coverage bench bench-quick format clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -47,11 +47,19 @@ bench-quick: $(VENV)/.installed-bench ## run all benchmarks at small sizes (minu
 test-browser: $(VENV)/.installed-browser $(VENV)/.chromium ## open the HTML reports in a real browser
 	$(BIN)/pytest -m browser tests/browser
 
-test-live: dev ## read from a real kube-apiserver, where KUBEBUILDER_ASSETS names a folder with its binaries
+test-live: dev ## try it on a real control plane, where KUBEBUILDER_ASSETS names a folder with its binaries
 	$(BIN)/pytest -rs tests/live
 
 pictures: $(VENV)/.installed-browser $(VENV)/.chromium ## draw the pictures of the documentation anew
 	$(BIN)/python -m tests.browser.pictures
+
+image: ## build the container image pod-planner:VERSION, with docker or podman
+	@tool=; for each in docker podman; do \
+		if command -v $$each >/dev/null && $$each info >/dev/null 2>&1; then tool=$$each; break; fi; \
+	done; \
+	[ -n "$$tool" ] || { echo "make image needs docker or podman, and a daemon that answers: none is here" >&2; exit 1; }; \
+	version=$$(sed -n 's/^__version__ = "\(.*\)"/\1/p' planner/version.py); \
+	$$tool build -f deploy/Dockerfile -t pod-planner:$$version .
 
 docs: dev ## write the reference, and put into the other pages what their commands print
 	$(BIN)/python -m docs.reference_pages

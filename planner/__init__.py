@@ -17,6 +17,7 @@ from planner.version import __version__
 
 if TYPE_CHECKING:
     from planner.api.answers import Answer
+    from planner.api.apply import ApplyReport, apply_plan
     from planner.api.capacity import Capacity
     from planner.api.check import Check, check
     from planner.api.cluster import Cluster
@@ -36,9 +37,12 @@ if TYPE_CHECKING:
     from planner.errors import PlannerError, UsageError
     from planner.solver.progress import Progress
     from planner.sources.live.reader import ReadProgress
+    from planner.workers import WorkerDiedError, Workers
+    from planner.workers.start import start_workers
 else:
     _PLACES = {
         "Answer": "api.answers",
+        "ApplyReport": "api.apply",
         "Capacity": "api.capacity",
         "Check": "api.check",
         "Cluster": "api.cluster",
@@ -59,6 +63,9 @@ else:
         "Source": "api.load",
         "UsageError": "errors",
         "WhatIf": "api.whatif",
+        "apply_plan": "api.apply",
+        "WorkerDiedError": "workers",
+        "Workers": "workers",
         "check": "api.check",
         "live_names": "api.live",
         "load": "api.load",
@@ -67,6 +74,7 @@ else:
         "rbac": "api.rbac",
         "run_policy": "api.run",
         "run_status": "api.run",
+        "start_workers": "workers.start",
     }
 
     def __getattr__(name):
@@ -82,6 +90,7 @@ else:
 
 __all__ = [
     "Answer",
+    "ApplyReport",
     "Capacity",
     "Check",
     "Cluster",
@@ -102,7 +111,10 @@ __all__ = [
     "Source",
     "UsageError",
     "WhatIf",
+    "WorkerDiedError",
+    "Workers",
     "__version__",
+    "apply_plan",
     "check",
     "live_names",
     "load",
@@ -110,5 +122,6 @@ __all__ = [
     "rbac",
     "run_policy",
     "run_status",
+    "start_workers",
     "translate",
 ]

@@ -58,6 +58,8 @@ class RunState(Document):
     rounds: tuple[RoundRecord, ...] = ()
     missed: tuple[Missed, ...] = ()
     told: tuple[ToldEvent, ...] = ()
+    applying: str | None = None
+    """The plan that is being carried out; if that ended in the middle, its cordons may be left."""
 
 
 class RunStatus(Document):

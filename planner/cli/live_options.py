@@ -10,7 +10,7 @@ import inspect
 import os
 import stat
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -73,7 +73,7 @@ def _options(  # noqa: PLR0913, PLR0917 - the options themselves
 _PARAMETERS = tuple(inspect.signature(_options, eval_str=True).parameters.values())
 _IMPERSONATION = ("as_user", "as_groups")
 _OF_READERS = ("live", "max_age")
-"""Options of commands that could read something else, too."""
+"""For commands that may read files, too."""
 
 
 def with_live_options(command: Command) -> Command:
@@ -84,7 +84,8 @@ def with_live_options(command: Command) -> Command:
     """
     own = inspect.signature(command, eval_str=True)
     taken = any("--as" in option_names(each) for each in own.parameters.values())
-    left_out = _IMPERSONATION if taken else () if "example" in own.parameters else _OF_READERS
+    reads_files = "example" in own.parameters
+    left_out = (*(_IMPERSONATION if taken else ()), *(() if reads_files else _OF_READERS))
     added = [each for each in _PARAMETERS if each.name not in left_out]
 
     @wraps(command)
@@ -99,11 +100,6 @@ def with_live_options(command: Command) -> Command:
         parameters=[*parameters[:at], *added, *parameters[at:]]
     )
     return run
-
-
-def running(context: typer.Context) -> Live:
-    """The running cluster of a command that is about nothing else."""
-    return _live(context, session_of(context).live)
 
 
 def live_of(context: typer.Context, *, files: bool) -> Live | None:
@@ -122,14 +118,16 @@ def live_of(context: typer.Context, *, files: bool) -> Live | None:
         part = namespace is not None or context.params.get("all_namespaces")
         if not (part or session_of(context).plugin or _nobody_on_stdin()):
             return None
-    return _live(context, given)
+    return live_given(context)
 
 
-def _live(context: typer.Context, given: Mapping[str, Any]) -> Live:
+def live_given(context: typer.Context) -> Live:
+    """The running cluster that the options choose; without any, that of the current context."""
+    given, namespace = session_of(context).live, context.params.get("namespace")
     return planner.Live(
         context=given.get("kube_context"),
         kubeconfig=given.get("kubeconfig"),
-        namespace=context.params.get("namespace"),
+        namespace=namespace,
         as_user=given.get("as_user"),
         as_groups=tuple(given.get("as_groups") or ()),
         request_timeout=given.get("request_timeout"),

@@ -8,7 +8,7 @@ import typer
 
 import planner
 from planner.cli.evict import IgnoredStrategies
-from planner.cli.live_options import running
+from planner.cli.live_options import live_given
 from planner.cli.options import IgnoredPlugins, SchedulerConfig, Verbose, named
 
 PolicyFile = Annotated[
@@ -88,7 +88,7 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
     """
     return planner.run_policy(
         policy,
-        live=running(context),
+        live=live_given(context),
         mode=cast("Literal['DryRun', 'Apply'] | None", mode),
         cordons=cordons,
         ignored_strategies=ignored_strategies or (),

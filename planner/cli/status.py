@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import planner
-from planner.cli.live_options import running
+from planner.cli.live_options import live_given
 from planner.cli.options import Verbose
 from planner.cli.output import quiet_when_nobody_reads
 from planner.exit_codes import DONE, NEGATIVE
@@ -52,7 +52,7 @@ def status(
     planner status
     planner status -n planner-system -o json
     """
-    found = planner.run_status(live=running(context))
+    found = planner.run_status(live=live_given(context))
     if output is StatusOutput.JSON:
         text = found.model_dump_json(by_alias=True, exclude_none=True, indent=2) + "\n"
     else:

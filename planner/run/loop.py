@@ -10,6 +10,7 @@ from planner.errors import PlannerError
 from planner.exit_codes import DONE, FAILURE, NEGATIVE
 from planner.run.context import Tools
 from planner.run.decide import left_alone, next_round
+from planner.run.left_cordons import lift_cordons
 from planner.run.log import Level
 from planner.run.policy import PolicyFile
 from planner.run.round import Round, RoundEnd
@@ -103,6 +104,7 @@ class Loop:
             tools.state = tools.store.read()
         except (ApiError, UnreachableError) as error:
             raise PlannerError("can't read planner-state", detail=str(error)) from error
+        self._lift_left_cordons()
         policy = self._policy.current.policy
         what = (
             "dry run: nothing will be evicted"
@@ -112,6 +114,22 @@ class Loop:
         tools.log.say(f"{what} (mode: {policy.mode}); leader is {settings.pod}")
         for text in self._policy.current.unused:
             tools.log.say(text, level="warning")
+
+    def _lift_left_cordons(self) -> None:
+        """Those of a plan that the last leader was killed in."""
+        tools = self._tools
+        plan = tools.state.applying
+        if plan is None:
+            return
+        try:
+            nodes = lift_cordons(tools.writer, plan)
+        except (ApiError, UnreachableError) as error:
+            text = f"cordons of plan {plan} may be left: {error}"
+            tools.log.say(text, level="error")
+            return
+        tools.state = tools.state.model_copy(update={"applying": None})
+        if nodes:
+            tools.log.say(f"lifted cordons that plan {plan} had left: {', '.join(nodes)}")
 
     def _lead(self) -> bool:
         """Whether this replica leads; if nobody does, from now on."""

@@ -49,6 +49,8 @@ class ReadPolicy:
 def policy_in(file: str | os.PathLike[str], ignored: Collection[str] = ()) -> AnyPolicy:
     """The RunPolicy or the DeschedulerPolicy of a file."""
     name = os.fspath(file)
+    if not Path(name).is_file():
+        raise SourceError(f"can't read {name}: there is no such file", help=KINDS)
     inventory = load_paths([name])
     found: tuple[AnyPolicy, ...] = (*inventory.run_policies, *inventory.descheduler_policies)
     if len(found) != 1:

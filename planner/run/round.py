@@ -146,11 +146,16 @@ class Round:
         tools.log.say(f"evicts {self._described(plan)}", number=self._number)
         file = folder / "plan.json"
         file.write_bytes(text)
+        if self._policy.cordons:  # who is killed on the way can't lift them
+            tools.state = tools.state.model_copy(update={"applying": plan.plan_id or None})
+            tools.store.write(tools.state)
         ended = tools.child(
-            ("apply", str(file), "--yes", "-o", "json", *tools.settings.live),
+            ("apply", str(file), "--yes", "-o", "json", *self._applying()),
             tools.settings.round_timeout,
             self._tick,
         )
+        if ended.code >= 0:
+            tools.state = tools.state.model_copy(update={"applying": None})
         tools.metrics.round_seconds.labels("apply").observe(ended.seconds)
         try:
             report = applied(ended.output)
@@ -164,6 +169,10 @@ class Round:
         for outcome, number in report.landings().items():
             tools.metrics.landings.labels(outcome).inc(number)
         return self._ended(plan, report, missed, ended.stopped)
+
+    def _applying(self) -> tuple[str, ...]:
+        settings = self._tools.settings
+        return (*settings.planning, *(word for word in settings.live if word != "--live"))
 
     def _ended(
         self, plan: PlanSummary, report: Applied, missed: list[str], stopped: str | None

@@ -15,7 +15,7 @@ from typing import TextIO
 
 import msgspec
 
-from planner.apply.access import NAME, events_path, leases_path
+from planner.apply.access import NAME, events_path, leases_path, node_path
 from planner.apply.clock import Clock, seconds_of
 from planner.apply.lease import DURATION
 from planner.apply.writing import Writer
@@ -111,7 +111,7 @@ def _stopping() -> Iterator[threading.Event]:
 
 
 def run_access(namespace: str | None) -> Access:
-    """What the waiting process may reach through kubectl's proxy: it evicts and cordons nothing.
+    """What the waiting process may reach through kubectl's proxy: it evicts nothing.
 
     Without a namespace that of the context is meant, which only kubectl knows yet.
     """
@@ -127,6 +127,7 @@ def run_access(namespace: str | None) -> Access:
             state_path(own),
             state_path(own).rpartition("/")[0],
             events_path(NAME),
+            node_path(NAME),  # cordons that were left
             *(_one(each.path) for each in objects),
         ),
         rejected=("PUT", "DELETE"),

@@ -93,7 +93,6 @@ def test_python_blocks_are_run_as_in_an_interpreter() -> None:
         "README.md",
         "docs/tutorial.md",
         "docs/how-to/explain-in-ci.md",
-        "docs/how-to/replace-the-descheduler.md",
     ],
 )
 def test_dumps_are_made_with_every_kind_that_planner_reads(page: str) -> None:

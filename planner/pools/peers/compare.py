@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from planner.cluster import Cluster
 from planner.pools.fill import Counts, Fill, Filling
-from planner.pools.find import Found
 from planner.pools.kept_rollouts import KeptRollouts, Stuck
 from planner.pools.peers import cluster_autoscaler as autoscaler
 from planner.pools.peers.karpenter import Provisioner, chosen_offers
@@ -18,6 +18,9 @@ from planner.pools.pool import Offer
 from planner.pools.room import FreshNodes
 from planner.scheduler.profile import Profile
 from planner_models.resources import CPU, MEMORY, in_scheduler_units
+
+if TYPE_CHECKING:
+    from planner.pools.find import Found
 
 PATIENCE = 3
 """After so many rounds in a row that let nobody run, an autoscaler is taken to be stuck."""
