@@ -91,6 +91,7 @@ class Round:
             plan = plan_summary(ended.output)
         except ValueError as error:
             return RoundEnd("failed", f"failed: the plan can't be read: {error}")
+        self._tools.warn(ended.warnings, self._number)
         self._measure(plan, ended.seconds)
         self._tools.log.say(
             f"read {count_of(plan.nodes, 'node')}, {count_of(plan.pods, 'pod')} "
