@@ -24,8 +24,9 @@ class EvictOptions:
     """The switches of `planner evict`; `nodes` are to be emptied.
 
     Without `seeds` 20 are tried, fewer where so many evictions on so many nodes take too long.
-    Without `cordons` no node is cordoned for the length of a wave. With `count_unlimited` it is
-    told how many evictions there would be without limits, where these leave something to do.
+    Without `cordons` no node is cordoned for the length of a wave. `by_parts`: there will be more
+    plans. Where only the first waves always end well, these are enough; and where limits leave
+    something to do, it is told how many evictions there would be without them.
     """
 
     goals: tuple[Goal, ...] = ("spread",)
@@ -36,7 +37,7 @@ class EvictOptions:
     max_unavailable: int | None = None
     time_limit: float = 60.0
     cordons: bool = True
-    count_unlimited: bool = False
+    by_parts: bool = False
 
 
 @dataclass(frozen=True, eq=False)
