@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from planner.errors import PlannerError, UsageError
     from planner.solver.progress import Progress
     from planner.sources.live.reader import ReadProgress
+    from planner.workers import WorkerDiedError, Workers
+    from planner.workers.start import start_workers
 else:
     _PLACES = {
         "Answer": "api.answers",
@@ -59,6 +61,8 @@ else:
         "Source": "api.load",
         "UsageError": "errors",
         "WhatIf": "api.whatif",
+        "WorkerDiedError": "workers",
+        "Workers": "workers",
         "check": "api.check",
         "live_names": "api.live",
         "load": "api.load",
@@ -67,6 +71,7 @@ else:
         "rbac": "api.rbac",
         "run_policy": "api.run",
         "run_status": "api.run",
+        "start_workers": "workers.start",
     }
 
     def __getattr__(name):
@@ -102,6 +107,8 @@ __all__ = [
     "Source",
     "UsageError",
     "WhatIf",
+    "WorkerDiedError",
+    "Workers",
     "__version__",
     "check",
     "live_names",
@@ -110,5 +117,6 @@ __all__ = [
     "rbac",
     "run_policy",
     "run_status",
+    "start_workers",
     "translate",
 ]

@@ -34,10 +34,25 @@ class DomainCount(Document):
     count: int
 
 
+class LargestRoom(Document):
+    """A resource of which no node has enough free: the most on one node, and in all.
+
+    CPU is in thousandths, other resources as they are.
+    """
+
+    resource: str
+    asked: int
+    most: int
+    node: str
+    free: int
+
+
 class CapacityNow(Document):
     """What kube-scheduler itself reaches, one pod after the other."""
 
     count: int
+    largest_room: LargestRoom | None = None
+    """Where not even one fits, though its resource alone would let it."""
     per_domain: tuple[DomainCount, ...] = ()
     stops_at: tuple[StopReason, ...] = ()
     stopped_by: str = ""
@@ -54,6 +69,15 @@ class CapacityBest(Document):
     status: CountStatus
 
 
+class CapacityWithin(Document):
+    """The most that so many moves of other pods make room for, and no more than `bound`."""
+
+    moves: int
+    count: int
+    bound: int
+    status: CountStatus
+
+
 class CurvePoint(Document):
     """So many more pods with so many moves of others; `atLeast` is the proven number of moves."""
 
@@ -61,6 +85,7 @@ class CurvePoint(Document):
     moves: int
     at_least: int = 0
     status: CountStatus
+    per_domain: tuple[DomainCount, ...] = ()
 
 
 class UpperBound(Document):
@@ -84,10 +109,15 @@ class Survival(Document):
     kind: Literal["zone", "node"]
     manner: Literal["removed", "unreachable"]
     count: int
+    at_best: int = 0
+    """What ties may let survive, where they decide."""
+    per_domain: tuple[DomainCount, ...] = ()
     checked_seeds: int = 1
     fails_at: FailsAt | None = None
     fails_now: FailsAt | None = None
     """A failure that leaves pods waiting without any more pods."""
+    silent_now: FailsAt | None = None
+    """The same while its nodes are only unreachable, if removed ones leave nobody waiting."""
 
 
 class CapacityLine(Document):
@@ -96,6 +126,7 @@ class CapacityLine(Document):
     subject: tuple[CapacitySubject, ...]
     now: CapacityNow
     best: CapacityBest | None = None
+    within: CapacityWithin | None = None
     curve: tuple[CurvePoint, ...] = ()
     bound: UpperBound | None = None
     survive: Survival | None = None

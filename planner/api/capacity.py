@@ -33,6 +33,11 @@ class Capacity(capacity.Capacity, Answer):
         """Whether at least one more of everything that was asked for fits now."""
         return all(line.now.count for line in self.lines)
 
+    @property
+    def undecided(self) -> bool:
+        """Whether more may fit with the moves that were allowed than were found."""
+        return any(each.within is not None and each.within.status == "open" for each in self.lines)
+
     def _texts(self) -> Texts[Any]:
         from planner.report.tables import capacity_table
 
@@ -49,6 +54,17 @@ class Capacity(capacity.Capacity, Answer):
     def _short(self) -> str:
         counts = (f"{line.subject[0].workload} {line.now.count}" for line in self.lines)
         return ", ".join(counts)
+
+
+def moves_of(given: int | str | None, default: int | None) -> int | None:
+    """How many moves: a number, or None for as many as it takes."""
+    if given is None:
+        return default
+    if given == "any":
+        return None
+    if not str(given).isdecimal():
+        raise UsageError(f"`moves` is {given!r}", help="a number of moves, 0 for none, or any")
+    return int(given)
 
 
 SURVIVE = ("zone", "node", "none")

@@ -30,10 +30,11 @@ class Growth(Loaded):
         namespace: str | None = None,
         all_namespaces: bool = False,
         selector: str | LabelSelector | None = None,
-        moves: bool | None = None,
+        moves: int | str | None = None,
         survive: str | None = None,
         manner: str = "removed",
         up_to: int = 10_000,
+        by: str | None = None,
         time_limit: float = 60.0,
         scheduler: Configuration = None,
         ignored_plugins: Sequence[str] = (),
@@ -41,11 +42,21 @@ class Growth(Loaded):
         """How many more pods fit, and what stops the next one.
 
         Of workloads that exist, each alone; `pods` are files with pods that don't exist yet,
-        counted together as a mix in the ratio of their replicas. `moves` asks what moves of other
-        pods would add (by default of one workload only), `survive` for the number that stands the
-        loss of any `zone` (the default) or `node`, whose nodes are `manner`.
+        counted together as a mix in the ratio of their replicas. `moves` asks what so many moves
+        of other pods would add, or as many as it takes (`any`, by default of one workload only),
+        `survive` for the number that stands the loss of any `zone` (the default) or `node`, whose
+        nodes are `manner`. `by` says by which domains pods are shown: `zone`, `node`, `pool` or a
+        label.
         """
-        from planner.api.capacity import MANNERS, SURVIVE, Capacity, new_pods, workloads_of
+        from planner.api.capacity import (
+            MANNERS,
+            SURVIVE,
+            Capacity,
+            moves_of,
+            new_pods,
+            workloads_of,
+        )
+        from planner.api.losses import topology_key
         from planner.api.profiles import default_scheduler
         from planner.capacity import CapacityOptions, capacity, demand_of, ready
         from planner.documents.capacity import capacity_document
@@ -56,6 +67,7 @@ class Growth(Loaded):
         profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
         chosen = self._selection("capacity", targets, namespace, all_namespaces, selector)
         failure = one_of("survive", survive or "zone", SURVIVE)
+        key = None if by is None else topology_key(self.snapshot, by)
         cluster, left_out = ready(self.snapshot, profile)
         others: tuple[str, ...] = ()
         if pods:
@@ -67,14 +79,19 @@ class Growth(Loaded):
         single = len(questions) == 1
         options = CapacityOptions(
             up_to=up_to,
-            moves=single if moves is None else moves,
+            moves=moves_of(moves, default=None if single else 0),
             survive=None if failure == "none" else cast("Failure", failure),
             manner=cast("Manner", one_of("manner", manner, MANNERS)),
             time_limit=time_limit,
         )
         lines = [capacity(cluster, demands, profile, options) for demands in questions]
         found = capacity_document(
-            cluster, lines, options, left_out=left_out, not_counted=others if not single else ()
+            cluster,
+            lines,
+            options,
+            left_out=left_out,
+            not_counted=others if not single else (),
+            topology_key=key,
         )
         return Capacity.of(found, self._origin("capacity", chosen.arguments))
 

@@ -71,12 +71,33 @@ def every_loss(cluster: Cluster, key: str) -> tuple[Loss, ...]:
             Loss(cluster.nodes[node].name, "node", (node,))
             for node in sorted(cluster.node_index.values())
         )
-    label = ZONE if key == "zone" else key
-    topology = cluster.topology(label)
-    if not topology.domains:
-        known = {name for node in cluster.nodes for name in node.labels}
+    label = topology_key(cluster, key)
+    domains = sorted(cluster.topology(label).domains)
+    return tuple(_labelled(cluster, label, domain, "lose") for domain in domains)
+
+
+POOLS = (
+    "karpenter.sh/nodepool",
+    "cloud.google.com/gke-nodepool",
+    "eks.amazonaws.com/nodegroup",
+    "kubernetes.azure.com/agentpool",
+    "node.kubernetes.io/instance-type",
+)
+"""Labels that tell pools of nodes apart, the most telling first."""
+
+
+def topology_key(cluster: Cluster, word: str) -> str:
+    """The label key that is meant by `zone`, `node` or `pool`, or the key itself."""
+    known = {name for node in cluster.nodes for name in node.labels}
+    if word == "pool":
+        found = next((key for key in POOLS if key in known), None)
+        if found is None:
+            raise SourceError("no node has a label of its pool", help="give the label's own key")
+        return found
+    label = {"zone": ZONE, "node": HOSTNAME}.get(word, word)
+    if label not in known:
         raise SourceError(f"no node has the label {label}", help=meant(label, known))
-    return tuple(_labelled(cluster, label, domain, "lose") for domain in sorted(topology.domains))
+    return label
 
 
 def replicas_of(

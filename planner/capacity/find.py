@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from planner.capacity.count import Placed, Stop, most_placed, placed_at, stops
 from planner.capacity.demand import Demand
-from planner.capacity.moves import Best, Bound, Point, best_choice, curve, room_bound
-from planner.capacity.survive import Failure, Surviving, surviving
+from planner.capacity.moves import Best, Bound, Point, Rearranging, room_bound
+from planner.capacity.survive import Fails, Failure, Survival, Surviving
 from planner.cluster import GONE, Cluster
 from planner.cluster.quotas import QuotaRoom, Quotas
 from planner.disruption.node_lifecycle import with_condition_taints
@@ -23,11 +23,12 @@ from planner.scheduler.profile import Profile
 class CapacityOptions:
     """What is asked beyond kube-scheduler's own count.
 
-    `moves` asks for the curve of moves; `survive` for the number that stands any single failure.
+    `moves` of other pods may make room, None: as many as it takes, 0: none; `survive` asks for the
+    number that stands any single failure.
     """
 
     up_to: int = 10_000
-    moves: bool = True
+    moves: int | None = None
     survive: Failure | None = "zone"
     manner: Manner = "removed"
     time_limit: float = 60.0
@@ -43,9 +44,13 @@ class Found:
     stops: tuple[Stop, ...]
     stopped_by: int
     best: Best | None
+    within: Best | None
+    """With the moves that were allowed, if they were counted."""
     curve: tuple[Point, ...]
     bound: Bound | None
     survive: Surviving | None
+    silent_now: Fails | None
+    """A failure that leaves pods waiting already now, while its nodes are only unreachable."""
     quota: QuotaRoom | None
     autoscaled_to: int | None
 
@@ -68,29 +73,22 @@ def capacity(
     blocked, reasons = _stopped(now, demands, profile)
     top = min(most, now.sets if bound is None else max(now.sets, bound.count))
     best: Best | None = None
+    within: Best | None = None
     points: tuple[Point, ...] = ()
-    if now.stopped and options.moves and top > now.sets:
-        best = best_choice(cluster, demands, profile, top, options.time_limit / 6)
-        points = curve(
-            cluster,
-            demands,
-            profile,
-            start=best.count,
-            most=top,
-            time_limit=options.time_limit,
-        )
-    elif now.stopped and options.moves:
+    if now.stopped and options.moves != 0 and top > now.sets:
+        rearranging = Rearranging(cluster, demands, profile, options.time_limit)
+        best = rearranging.best(top)
+        if options.moves is not None:
+            within = rearranging.best(top, options.moves)
+        points = rearranging.curve(best.count, top if within is None else within.count)
+    elif now.stopped and options.moves != 0:
         best = Best(now.sets, now.sets)
-    survive = None
+    survive = silent_now = None
     if options.survive is not None:
-        survive = surviving(
-            cluster,
-            demands,
-            profile,
-            failure=options.survive,
-            manner=options.manner,
-            most=now.sets,
-        )
+        survival = Survival(cluster, demands, profile, options.survive, options.manner)
+        survive = survival.found(now.sets)
+        if survive is not None and options.manner == "removed" and options.moves != 0:
+            silent_now = replace(survival, manner="unreachable").fails(0, 0)
     return Found(
         demands=tuple(demands),
         running=tuple(_running(cluster, each) for each in demands),
@@ -98,9 +96,11 @@ def capacity(
         stops=reasons,
         stopped_by=blocked,
         best=best,
+        within=within,
         curve=points,
         bound=bound,
         survive=survive,
+        silent_now=silent_now,
         quota=quota,
         autoscaled_to=_autoscaled(cluster, demands),
     )

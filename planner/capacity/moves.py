@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,10 +14,12 @@ from planner.scheduler.profile import Profile
 from planner.sequences.outcome import PlanOutcome
 from planner.sequences.plan import plan_outcome
 from planner.solver.problem.options import SolveOptions
-from planner.words import amount, free_of
+from planner.words import amount, is_free, plain_amount, resource_word
 
-CALLS = 12
-"""Plans among which the time is shared."""
+SHARE = 4
+"""A plan gets at most this part of the time, and half of it where it is a long shot."""
+LEAST_SHARE = 40
+"""And is charged this part of all of it at the least, so that there is an end."""
 FIRST_POINTS = 4
 """Numbers of pods that are planned one by one before the steps grow."""
 
@@ -37,7 +39,13 @@ class Point:
     count: int
     moves: int
     at_least: int
-    proven: bool
+    nodes: tuple[int, ...] = ()
+    """Where the new pods are."""
+
+    @property
+    def proven(self) -> bool:
+        """Whether fewer moves can't do."""
+        return self.at_least == self.moves
 
 
 @dataclass(frozen=True)
@@ -64,70 +72,87 @@ def room_bound(cluster: Cluster, demands: Sequence[Demand]) -> Bound | None:
         return None
     count, resource = min(limits)
     name = one.cluster.resources.names[resource]
-    why = f"{free_of(name, int(free[resource]))}, {amount(name, int(asked[resource]))} each"
+    total, each = plain_amount(name, int(free[resource])), amount(name, int(asked[resource]))
+    why = f"{total} {resource_word(name)} {is_free(name, int(free[resource]))}, {each} each"
     return Bound(count, why)
 
 
-def best_choice(
-    cluster: Cluster, demands: Sequence[Demand], profile: Profile, most: int, time_limit: float
-) -> Best:
-    """The most pods that fit beside the running ones, whoever chooses the nodes."""
-    more = with_more(cluster, demands, most)
-    options = SolveOptions(time_limit=time_limit)
-    outcome = plan_outcome(more.cluster, options, profile)
-    count = _complete_sets(outcome, more.pods, demands)
-    return Best(count, min(most, _bound(outcome, most, sum(each.ratio for each in demands))))
+@dataclass(frozen=True, eq=False)
+class Rearranging:
+    """More pods by other choices and by moves: whose, where, and how much time there is for it."""
+
+    cluster: Cluster
+    demands: Sequence[Demand]
+    profile: Profile
+    time_limit: float
+
+    def best(self, most: int, moves: int = 0) -> Best:
+        """The most pods that fit, whoever chooses the nodes, with at most so many moves."""
+        pods, outcome = self._plan(most, self.time_limit / SHARE, moves)
+        bound = _bound(outcome, most, sum(each.ratio for each in self.demands))
+        return Best(_complete_sets(outcome, pods, self.demands), min(most, bound))
+
+    def curve(self, start: int, most: int) -> tuple[Point, ...]:
+        """Fewest moves for ever more pods: one by one at first, then in steps that grow.
+
+        Each number is a plan of its own, checked like those of `planner solve --rebalance`. What is
+        left of the time goes into proofs that fewer moves would not do.
+        """
+        points: list[Point] = []
+        left = self.time_limit
+        step, count = 1, start + 1
+        while count <= most and left > 0:
+            part = 2 * SHARE if count == most and step > 1 else SHARE
+            found, spent = self._point(count, min(left, self.time_limit / part))
+            left -= max(spent, self.time_limit / LEAST_SHARE)
+            if found is None:
+                if step == 1:
+                    break
+                step, count = 1, points[-1].count + 1
+                continue
+            points.append(found)
+            step = step if len(points) < FIRST_POINTS else 2 * step
+            count = count + step if count + step <= most else (most if count < most else most + 1)
+        points = list(_consistent(points))
+        for i, point in enumerate(points):
+            if not point.proven and left > 0:
+                limit = min(left, self.time_limit / SHARE)
+                better, spent = self._point(point.count, limit, point.moves - 1)
+                left -= max(spent, self.time_limit / LEAST_SHARE)
+                points[i] = better if better is not None else point
+        return tuple(_consistent(points))
+
+    def _point(
+        self, count: int, limit: float, moves: int | None = None
+    ) -> tuple[Point | None, float]:
+        """A plan for so many; with `moves` one that takes no more, or the proof that none does."""
+        pods, outcome = self._plan(count, limit, moves)
+        spent = outcome.decision.spent
+        size = sum(each.ratio for each in self.demands)
+        if _complete_sets(outcome, pods, self.demands) < count:
+            if moves is not None and _bound(outcome, count, size) < count:
+                return Point(count, moves + 1, moves + 1), spent
+            return None, spent
+        fewest = outcome.steps.evictions
+        least = next((o.bound for o in outcome.decision.objectives if o.name == "moves"), 0)
+        homes = outcome.after.node_of[[pod for each in pods for pod in each]]
+        return Point(count, fewest, min(fewest, int(least)), tuple(homes.tolist())), spent
+
+    def _plan(
+        self, sets: int, limit: float, moves: int | None
+    ) -> tuple[tuple[tuple[int, ...], ...], PlanOutcome]:
+        more = with_more(self.cluster, self.demands, sets)
+        options = SolveOptions(rebalance=moves != 0, max_moves=moves or None, time_limit=limit)
+        return more.pods, plan_outcome(more.cluster, options, self.profile)
 
 
-def curve(
-    cluster: Cluster,
-    demands: Sequence[Demand],
-    profile: Profile,
-    *,
-    start: int,
-    most: int,
-    time_limit: float,
-) -> tuple[Point, ...]:
-    """Fewest moves for ever more pods: one by one at first, then in steps that grow.
-
-    Each number is a plan of its own, checked like those of `planner solve --rebalance`.
-    """
-    points: list[Point] = []
-    limit = time_limit / CALLS
-    step, count = 1, start + 1
-    while count <= most:
-        found = _point(cluster, demands, profile, count, limit)
-        if found is None:
-            if step == 1:
-                break
-            step, count = 1, points[-1].count + 1
-            continue
-        points.append(_at_least_as_many(found, points))
-        step = step if len(points) < FIRST_POINTS else 2 * step
-        count = count + step if count + step <= most else (most if count < most else most + 1)
-        if len(points) >= CALLS:
-            break
-    return tuple(points)
-
-
-def _at_least_as_many(found: Point, before: Sequence[Point]) -> Point:
+def _consistent(points: Sequence[Point]) -> Iterator[Point]:
     """More pods never need fewer moves: whoever leaves one out has a plan for the number below."""
-    least = max(found.at_least, before[-1].at_least if before else 0)
-    return Point(found.count, found.moves, least, proven=least == found.moves)
-
-
-def _point(
-    cluster: Cluster, demands: Sequence[Demand], profile: Profile, count: int, limit: float
-) -> Point | None:
-    more = with_more(cluster, demands, count)
-    options = SolveOptions(rebalance=True, time_limit=limit)
-    outcome = plan_outcome(more.cluster, options, profile)
-    if _complete_sets(outcome, more.pods, demands) < count:
-        return None
-    moves = outcome.steps.evictions
-    least = next((o.bound for o in outcome.decision.objectives if o.name == "moves"), 0)
-    at_least = min(moves, int(least))
-    return Point(count, moves, at_least, proven=at_least == moves)
+    least, fewest = 0, [point.moves for point in points]
+    for i, point in enumerate(points):
+        least = max(least, point.at_least)
+        moves = min(fewest[i:])
+        yield replace(point, moves=moves, at_least=min(least, moves))
 
 
 def _complete_sets(

@@ -8,9 +8,10 @@ from typing import Literal
 
 import numpy as np
 
-from planner.capacity.count import placed_at
+from planner.capacity.count import Placed, placed_at
 from planner.capacity.demand import Demand
 from planner.cluster import Cluster
+from planner.replay.trial_work import affordable
 from planner.scenario import LoseNodes, apply_changes, outcome, settle
 from planner.scenario.changes import Manner
 from planner.scheduler.profile import Profile
@@ -18,8 +19,8 @@ from planner_models.node import HOSTNAME, ZONE
 
 Failure = Literal["zone", "node"]
 KEY: dict[Failure, str] = {"zone": ZONE, "node": HOSTNAME}
-SEEDS = 3
-"""Tie seeds that a number has to stand."""
+SEEDS = 8
+"""Tie seeds that a number has to stand, where the cluster is not too large for it."""
 
 
 @dataclass(frozen=True)
@@ -33,71 +34,77 @@ class Fails:
 
 @dataclass(frozen=True)
 class Surviving:
-    """So many sets more survive each failure, tried under `seeds`; one more does not."""
+    """So many sets more survive each failure under all `seeds`; one more does not under some.
+
+    `at_best` do under the first seed: ties decide about what lies between. `placed` has the sets.
+    """
 
     sets: int
     seeds: int
     fails_at: Fails | None
+    at_best: int
+    placed: Placed
     fails_now: Fails | None = None
 
 
-def surviving(
-    cluster: Cluster,
-    demands: Sequence[Demand],
-    profile: Profile,
-    *,
-    failure: Failure,
-    manner: Manner,
-    most: int,
-) -> Surviving | None:
-    """The largest number that was found by halving; None with fewer than two domains.
+@dataclass(frozen=True, eq=False)
+class Survival:
+    """The question: which failure of which cluster, and for which pods there is to be room."""
 
-    More pods leave less room, but ties may make one number luckier than the one below. So each is
-    tried under several seeds, and has to stand all of them.
-    """
-    if len(cluster.topology(KEY[failure]).domains) < 2:
-        return None
+    cluster: Cluster
+    demands: Sequence[Demand]
+    profile: Profile
+    failure: Failure
+    manner: Manner
 
-    def fails(sets: int) -> Fails | None:
-        tried = (
-            _fails(cluster, demands, profile, sets, seed, failure, manner) for seed in range(SEEDS)
-        )
-        return next((found for found in tried if found is not None), None)
+    def found(self, most: int) -> Surviving | None:
+        """The largest number that was found by halving; None with fewer than two domains.
 
-    now = fails(0)
-    if now is not None:
-        return Surviving(0, SEEDS, now, fails_now=now)
-    low, high, above = 0, most + 1, None
-    while high - low > 1:
-        middle = (low + high) // 2
-        found = fails(middle)
-        if found is None:
-            low = middle
-        else:
-            high, above = middle, found
-    return Surviving(low, SEEDS, above)
+        More pods leave less room, but ties may make one number luckier than the one below. So what
+        the first seed reaches is tried under the others, and halved again where it fails.
+        """
+        if len(self.cluster.topology(KEY[self.failure]).domains) < 2:
+            return None
+        now = self.fails(0, 0)
+        if now is not None:
+            return Surviving(0, 1, now, 0, self._placed(0, 0), fails_now=now)
+        pods = int(np.count_nonzero(self.cluster.node_of >= 0))
+        seeds = max(1, min(SEEDS, affordable(pods, len(self.cluster.nodes))))
+        sets, above = self._halved(most, 0)
+        at_best = sets
+        for seed in range(1, seeds):
+            found = self.fails(sets, seed)
+            if found is not None:
+                sets, above = self._halved(sets - 1, seed, found)
+        return Surviving(sets, seeds, above, at_best, self._placed(sets, 0))
 
+    def _halved(self, most: int, seed: int, above: Fails | None = None) -> tuple[int, Fails | None]:
+        """The largest number up to `most` that survives, and the next one that does not."""
+        low, high = 0, most + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            found = self.fails(middle, seed)
+            if found is None:
+                low = middle
+            else:
+                high, above = middle, found
+        return low, above
 
-def _fails(
-    cluster: Cluster,
-    demands: Sequence[Demand],
-    profile: Profile,
-    sets: int,
-    seed: int,
-    failure: Failure,
-    manner: Manner,
-) -> Fails | None:
-    """The worst failure, if any leaves pods waiting."""
-    placed = placed_at(cluster, demands, profile, sets, seed=seed)
-    if placed.stopped:
-        return Fails(sets, "", 0)
-    topology = placed.cluster.topology(KEY[failure])
-    worst: Fails | None = None
-    for number, domain in enumerate(topology.domains):
-        nodes = np.flatnonzero(topology.domain_of == number).tolist()
-        changed = apply_changes(placed.cluster, [LoseNodes(tuple(nodes), manner)])
-        found = outcome(settle(changed, profile, seed=seed), profile)
-        waiting = sum(max(0, each.waiting - each.waited) for each in found.workloads)
-        if waiting and (worst is None or waiting > worst.waiting):
-            worst = Fails(sets, domain, waiting)
-    return worst
+    def _placed(self, sets: int, seed: int) -> Placed:
+        return placed_at(self.cluster, self.demands, self.profile, sets, seed=seed)
+
+    def fails(self, sets: int, seed: int) -> Fails | None:
+        """The worst failure, if any leaves pods waiting."""
+        placed = self._placed(sets, seed)
+        if placed.stopped:
+            return Fails(sets, "", 0)
+        topology = placed.cluster.topology(KEY[self.failure])
+        worst: Fails | None = None
+        for number, domain in enumerate(topology.domains):
+            nodes = np.flatnonzero(topology.domain_of == number).tolist()
+            changed = apply_changes(placed.cluster, [LoseNodes(tuple(nodes), self.manner)])
+            found = outcome(settle(changed, self.profile, seed=seed), self.profile)
+            waiting = sum(max(0, each.waiting - each.waited) for each in found.workloads)
+            if waiting and (worst is None or waiting > worst.waiting):
+                worst = Fails(sets, domain, waiting)
+        return worst

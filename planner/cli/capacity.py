@@ -25,7 +25,7 @@ from planner.cli.options import (
     named,
 )
 from planner.cli.output import show
-from planner.exit_codes import DONE, NEGATIVE
+from planner.exit_codes import DONE, NEGATIVE, UNDECIDED
 from planner.report.text.formats import Output
 
 Pods = Annotated[
@@ -38,12 +38,17 @@ Pods = Annotated[
     ),
 ]
 Moves = Annotated[
-    bool | None,
-    typer.Option(
-        "--moves/--no-moves",
-        help="What moves of other pods would add; by default for one workload only.",
-        show_default=False,
+    str | None,
+    named(
+        "--moves",
+        "What so many moves of other pods would add; 0 leaves it out, any is the default for one "
+        "workload.",
+        "N|any",
     ),
+]
+By = Annotated[
+    str | None,
+    named("--by", "Show where they go by these domains.", "zone|node|pool|KEY"),
 ]
 Survive = Annotated[
     str,
@@ -73,6 +78,7 @@ def capacity(  # noqa: PLR0913, PLR0917 - the options of the command
     survive: Survive = "zone",
     manner: As = "removed",
     up_to: UpTo = 10_000,
+    by: By = None,
     time_limit: TimeLimit = 60.0,
     skip_invalid: SkipInvalid = False,
     max_input: MaxInput = None,
@@ -104,9 +110,12 @@ def capacity(  # noqa: PLR0913, PLR0917 - the options of the command
         survive=survive,
         manner=manner,
         up_to=up_to,
+        by=by,
         time_limit=time_limit,
         scheduler=scheduler,
         ignored_plugins=ignored_plugins or (),
     )
     show(context, found, output, report)
-    return DONE if found.fits else NEGATIVE
+    if not found.fits:
+        return NEGATIVE
+    return UNDECIDED if found.undecided else DONE

@@ -6,6 +6,7 @@ far, and its clock is its own: that of a search begins anew with each of its att
 
 from __future__ import annotations
 
+import math
 import shutil
 import threading
 import time
@@ -24,6 +25,7 @@ _RANKS = {"placed": 0, "unplaced": 0, "broken": 1, "excess": 2, "moves": 3}
 """Levels in the order in which an attempt decides them; wishes follow."""
 _COUNTED = {
     "trials": "trying ties and orders of arrival: {} of {}",
+    "failures": "trying failures: {} of {}",
     "descheduler": "comparing with the descheduler's strategies: {} of {}",
 }
 
@@ -31,7 +33,7 @@ _COUNTED = {
 class ProgressLine:
     """Called with every report of the search; gone without a trace in the end."""
 
-    def __init__(self, stream: TextIO, time_limit: float) -> None:
+    def __init__(self, stream: TextIO, time_limit: float = math.inf) -> None:
         self._stream = stream
         self._limit = time_limit
         self._width = min(WIDTH, shutil.get_terminal_size().columns - 1)
@@ -93,11 +95,21 @@ def text(progress: Progress | None, seconds: float, limit: float, attempt: int =
     """
     if progress is not None and progress.level in _COUNTED:
         said = _COUNTED[progress.level].format(progress.best, progress.bound)
-        return f"{said}, {seconds:.0f} s"
+        return f"{said}, {seconds:.0f} s{_left(progress)}"
     again = f"attempt {attempt}: " if attempt > 1 else ""
     said = "preparing" if progress is None else _level(progress)
+    if limit == math.inf:
+        return f"{said}, {seconds:.0f} s"
     spent = f"{seconds:.0f} s of {limit:g} s" if seconds <= limit else f"{seconds:.0f} s, finishing"
     return f"{again}{said}, {spent}"
+
+
+def _left(progress: Progress) -> str:
+    """How long the rest takes if it goes on like that."""
+    if not progress.best or progress.seconds < TICK:
+        return ""
+    left = progress.seconds * (progress.bound - progress.best) / progress.best
+    return f", {left:.0f} s left"
 
 
 def _level(progress: Progress) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from planner.capacity import CapacityOptions, Found
+from planner.capacity.count import Placed
 from planner.capacity.survive import Fails
 from planner.cluster import Cluster
 from planner_models.capacity import (
@@ -15,9 +16,11 @@ from planner_models.capacity import (
     CapacityLine,
     CapacityNow,
     CapacitySubject,
+    CapacityWithin,
     CurvePoint,
     DomainCount,
     FailsAt,
+    LargestRoom,
     StopReason,
     Survival,
     UpperBound,
@@ -35,20 +38,22 @@ def capacity_document(
     *,
     left_out: int = 0,
     not_counted: Sequence[str] = (),
+    topology_key: str | None = None,
 ) -> Capacity:
-    """The document of one or several counts over the same cluster."""
-    zones = len(cluster.topology(ZONE).domains) > 1
+    """The document of one or several counts over the same cluster, by zones or another label."""
+    key = topology_key or ZONE
+    several = len(cluster.topology(key).domains) > 1
     return Capacity(
         nodes=len(cluster.nodes),
-        topology_key=ZONE if zones else None,
-        lines=tuple(_line(each, options, left_out) for each in lines),
+        topology_key=key if several else None,
+        lines=tuple(_line(each, options, key, left_out) for each in lines),
         not_counted=tuple(not_counted),
         notices=tuple(n for n in cluster.notices if n.code not in COUNTED_WITH),
     )
 
 
-def _line(found: Found, options: CapacityOptions, left_out: int) -> CapacityLine:
-    best, bound = found.best, found.bound
+def _line(found: Found, options: CapacityOptions, key: str, left_out: int) -> CapacityLine:
+    best, bound, within = found.best, found.bound, found.within
     return CapacityLine(
         subject=tuple(
             CapacitySubject(workload=each.ref.short, ratio=each.ratio, running=running)
@@ -56,7 +61,8 @@ def _line(found: Found, options: CapacityOptions, left_out: int) -> CapacityLine
         ),
         now=CapacityNow(
             count=found.now.sets,
-            per_domain=_per_domain(found),
+            largest_room=_largest_room(found),
+            per_domain=_of_placed(found.now, key),
             stops_at=tuple(
                 StopReason(rule=stop.rule, nodes=stop.nodes, field=stop.field)
                 for stop in found.stops
@@ -71,28 +77,41 @@ def _line(found: Found, options: CapacityOptions, left_out: int) -> CapacityLine
             bound=best.bound,
             status="proven" if best.count == best.bound else "open",
         ),
+        within=None
+        if within is None
+        else CapacityWithin(
+            moves=options.moves or 0,
+            count=within.count,
+            bound=within.bound,
+            status="proven" if within.count == within.bound else "open",
+        ),
         curve=tuple(
             CurvePoint(
                 count=point.count,
                 moves=point.moves,
                 at_least=point.at_least,
                 status="proven" if point.proven else "open",
+                per_domain=_per_domain(found.now.cluster, list(point.nodes), key),
             )
             for point in found.curve
         ),
         bound=None if bound is None else UpperBound(count=bound.count, why=bound.why),
-        survive=_survival(found, options),
+        survive=_survival(found, options, key),
         remarks=tuple(_remarks(found, left_out)),
     )
 
 
-def _per_domain(found: Found) -> tuple[DomainCount, ...]:
-    cluster = found.now.cluster
-    topology = cluster.topology(ZONE)
-    if len(topology.domains) < 2:
+def _of_placed(placed: Placed, key: str) -> tuple[DomainCount, ...]:
+    homes = placed.cluster.node_of[list(placed.pods)]
+    return _per_domain(placed.cluster, homes[homes >= 0].tolist(), key)
+
+
+def _per_domain(cluster: Cluster, nodes: Sequence[int], key: str) -> tuple[DomainCount, ...]:
+    """How many of these nodes, one for each pod, are in each domain."""
+    topology = cluster.topology(key)
+    if len(topology.domains) < 2 or not nodes:
         return ()
-    homes = cluster.node_of[list(found.now.pods)]
-    domains = topology.domain_of[homes[homes >= 0]]
+    domains = topology.domain_of[list(nodes)]
     return tuple(
         DomainCount(domain=domain, count=int(np.count_nonzero(domains == number)))
         for number, domain in enumerate(topology.domains)
@@ -109,7 +128,30 @@ def _limited(found: Found, options: CapacityOptions) -> str:
     return f"counted up to {options.up_to} only (--up-to)"
 
 
-def _survival(found: Found, options: CapacityOptions) -> Survival | None:
+def _largest_room(found: Found) -> LargestRoom | None:
+    """Of one kind of pod that fits nowhere: the resource that every node lacks, if it is one."""
+    if found.now.sets or len(found.demands) != 1:
+        return None
+    cluster = found.now.cluster
+    resources = cluster.resources
+    for name, asked in found.demands[0].sample.spec.requests.items():
+        if name not in resources.index:
+            continue
+        column = resources.column(name)
+        free = (resources.allocatable[:, column] - cluster.used[:, column]).clip(0)
+        node, total = int(free.argmax()), int(free.sum())
+        if free[node] < asked <= total:
+            return LargestRoom(
+                resource=name,
+                asked=asked,
+                most=int(free[node]),
+                node=cluster.nodes[node].name,
+                free=total,
+            )
+    return None
+
+
+def _survival(found: Found, options: CapacityOptions, key: str) -> Survival | None:
     survive = found.survive
     if survive is None or options.survive is None:
         return None
@@ -117,9 +159,12 @@ def _survival(found: Found, options: CapacityOptions) -> Survival | None:
         kind=options.survive,
         manner=options.manner,
         count=survive.sets,
+        at_best=survive.at_best,
+        per_domain=_of_placed(survive.placed, key),
         checked_seeds=survive.seeds,
         fails_at=_fails(survive.fails_at),
         fails_now=_fails(survive.fails_now),
+        silent_now=_fails(found.silent_now),
     )
 
 

@@ -200,7 +200,8 @@ class EmptyingNodes:
 
     def _trials(self, found: Drain, waves: Sequence[WavePlan], seeds: int | None) -> SteadyTrials:
         asked = seeds or self.options.seeds
-        trials = SteadyTrials(found.emptying, found.leaving.going, waves, asked)
+        workers = self.options.workers
+        trials = SteadyTrials(found.emptying, found.leaving.going, waves, asked, workers=workers)
         return trials.breaking_no_more_than(self.broken)
 
 

@@ -110,6 +110,7 @@ class _Suggesting:
             seeds,
             self._report,
             until,
+            workers=self._options.workers,
             cordons=self._options.cordons,
         )
         search = RobustWaves(trials)
@@ -183,7 +184,7 @@ class _Suggesting:
             return None
         waves = waves_within(pods, self._budgets)
         emptying = Emptying(aim, self._profile, self._budgets, tuple(pods))
-        trials = EmptyingTrials(emptying, pods, waves, options.seeds, self._report)
+        trials = EmptyingTrials(emptying, pods, waves, options.seeds, self._report, options.workers)
         tried = trials.tried(waves, patience=1)
         return tried if tried.converges else None
 

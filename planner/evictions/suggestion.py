@@ -17,13 +17,15 @@ from planner.evictions.repeated_trials import TriedWaves
 from planner.replay.violations import Violation, total, violations
 from planner.scheduler.profile import Profile
 from planner.sequences.outcome import PlanOutcome
+from planner.workers import HERE, Workers
 
 
 @dataclass(frozen=True)
 class EvictOptions:
     """The switches of `planner evict`; `nodes` are to be emptied.
 
-    Without `seeds` 20 are tried, fewer where so many evictions on so many nodes take too long.
+    Without `seeds` 20 are tried, fewer where so many evictions on so many nodes take too long;
+    `workers` try them side by side.
     Without `cordons` no node is cordoned for the length of a wave. `by_parts`: there will be more
     plans. Where only the first waves always end well, these are enough; and where limits leave
     something to do, it is told how many evictions there would be without them.
@@ -36,6 +38,7 @@ class EvictOptions:
     seeds: int | None = None
     max_unavailable: int | None = None
     time_limit: float = 60.0
+    workers: Workers = HERE
     cordons: bool = True
     by_parts: bool = False
 

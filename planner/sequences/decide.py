@@ -292,6 +292,7 @@ class _Deciding:
             variables=self.variables,
             cuts=len(self.cuts),
             notes=self.notes,
+            spent=self.spent,
         )
 
     def _status(self, best: Candidate) -> PlanStatus:

@@ -31,6 +31,8 @@ class Decision:
     variables: int = 0
     cuts: int = 0
     notes: tuple[str, ...] = ()
+    spent: float = 0.0
+    """Of the time limit, in the solver's work."""
 
 
 def objectives_of(solution: Solution, bound: Value | None) -> tuple[Level, ...]:

@@ -77,7 +77,7 @@ def dumped(folder: Path, objects: list[Any]) -> str:
                 "drain b1",
             )
         ],
-        ("zone-outage", "capacity --no-moves --survive none"),
+        ("zone-outage", "capacity --moves 0 --survive none"),
         ("zone-outage", "check --survive none --seeds 1"),
         ("docs-conflicting-constraints", "explain -A"),
         ("docs-conflicting-constraints", "simulate"),

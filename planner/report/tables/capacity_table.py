@@ -6,9 +6,18 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from planner.report.text.blocks import GAP, Block, Paragraph, Table
 from planner.report.text.notices import notice_blocks
-from planner.words import conjoined, count_of
-from planner_models.capacity import Capacity, CapacityLine, CurvePoint, StopReason, Survival
+from planner.words import conjoined, count_of, plain_amount, resource_word, short_key
+from planner_models.capacity import (
+    Capacity,
+    CapacityLine,
+    CurvePoint,
+    DomainCount,
+    StopReason,
+    Survival,
+)
+from planner_models.node import HOSTNAME
 
+SPREAD = " spread"
 SHOWN = 6
 """Domains whose counts are shown one by one."""
 
@@ -24,12 +33,25 @@ def blocks(document: Capacity, *, wide: bool) -> Sequence[Block]:
         found = [
             _overview(document),
             Paragraph("Each alone, not together; kube-scheduler's own placement."),
+            *_ties(document),
         ]
     for text in document.not_counted:
         found.append(Paragraph(f"Not counted: {text}", indent=2))
     if document.notices:
         found.extend((GAP, *notice_blocks(document.notices, wide=wide)))
     return found
+
+
+def _ties(document: Capacity) -> Iterator[Block]:
+    loose = [each.survive for each in document.lines if _ties_decide(each.survive)]
+    if loose:
+        seeds = min(each.checked_seeds for each in loose if each is not None)
+        told = f"The lower number stands all {seeds} tie seeds that were tried"
+        yield Paragraph(f"{told}; up to the higher one ties decide.")
+
+
+def _ties_decide(survive: Survival | None) -> bool:
+    return survive is not None and survive.at_best > survive.count
 
 
 def names(document: Capacity) -> Iterable[str]:
@@ -52,11 +74,27 @@ def headline(document: Capacity) -> str:
     line = document.lines[0]
     count, name = line.now.count, _name(line)
     if not count:
-        return f"0 {name} fit now: {_why(line, document.nodes)}."
+        return f"0 {name} fit now: {_no_room(line, document.nodes)}."
     total = f" ({line.subject[0].running + count} in all)" if len(line.subject) == 1 else ""
     end = line.now.limited or f"The next one stops at {_why(line, document.nodes)}"
     verb = "fits" if count == 1 else "fit"
     return f"{count} more {name} {verb} now{total}. {end}."
+
+
+def _no_room(line: CapacityLine, nodes: int) -> str:
+    """`no node has 3 CPU free (the most is 2.65 on c4), though 29.05 CPU are free in all`."""
+    room = line.now.largest_room
+    if room is None:
+        return _why(line, nodes)
+    asked, most, free = (
+        plain_amount(room.resource, number) for number in (room.asked, room.most, room.free)
+    )
+    word = resource_word(room.resource)
+    more = f". Moving other pods makes room for {line.curve[-1].count}" if line.curve else ""
+    return (
+        f"no node has {asked} {word} free (the most is {most} on {room.node}), though {free} "
+        f"{word} are free in all{more}"
+    )
 
 
 def _name(line: CapacityLine) -> str:
@@ -76,6 +114,14 @@ def _decisive(line: CapacityLine, nodes: int) -> Sequence[StopReason]:
     return everywhere or line.now.stops_at
 
 
+def _rules(line: CapacityLine, nodes: int) -> str:
+    """`CPU, zone and hostname spread`."""
+    rules = [stop.rule for stop in _decisive(line, nodes)]
+    spread = [rule.removesuffix(SPREAD) for rule in rules if rule.endswith(SPREAD)]
+    others = [rule for rule in rules if not rule.endswith(SPREAD)]
+    return ", ".join([*others, *([f"{conjoined(spread)}{SPREAD}"] if spread else [])])
+
+
 def _stop(stop: StopReason, nodes: int) -> str:
     where = f"all {nodes}" if stop.nodes == nodes else f"{stop.nodes} of {nodes}"
     return f"{stop.rule} on {where} nodes"
@@ -85,20 +131,22 @@ def _single(document: Capacity) -> Iterator[Block]:
     line = document.lines[0]
     yield Paragraph(headline(document), "bold")
     yield GAP
-    yield Table(
-        ("", "MORE", "PER ZONE" if document.topology_key else "", "REMARK"), tuple(_rows(line))
-    )
+    key = document.topology_key
+    title = f"PER {'NODE' if key == HOSTNAME else short_key(key).upper()}" if key else ""
+    yield Table(("", "MORE", title, ""), tuple(_rows(line, document.nodes)), right=frozenset((1,)))
     if line.curve:
         yield GAP
         yield curve_table(line)
-    for text in _remarks(line):
-        yield Paragraph(text)
+    told = [*_remarks(line), *([_survives(line.survive)] if line.survive is not None else ())]
+    if told:
+        yield GAP
+        yield from map(Paragraph, told)
 
 
-def _rows(line: CapacityLine) -> Iterator[tuple[str, ...]]:
+def _rows(line: CapacityLine, nodes: int) -> Iterator[tuple[str, ...]]:
     now, best, bound = line.now, line.best, line.bound
-    stops = ", ".join(stop.rule for stop in now.stops_at)
-    yield ("kube-scheduler, as it is", str(now.count), _domains(line), stops or now.limited)
+    stops = _rules(line, nodes) or now.limited
+    yield ("kube-scheduler, as it is", str(now.count), _domains(now.per_domain), stops)
     if best is not None:
         proof = "proven" if best.status == "proven" else f"at most {best.bound}"
         same = (
@@ -107,16 +155,23 @@ def _rows(line: CapacityLine) -> Iterator[tuple[str, ...]]:
             else ""
         )
         yield ("best choice of nodes", str(best.count), "", f"{proof}{same}")
-    if line.curve:
+    if line.within is not None:
+        proven = line.within.status == "proven"
+        proof = "proven the most" if proven else f"at most {line.within.bound}"
+        what = f"with up to {count_of(line.within.moves, 'move')} of others"
+        yield (what, str(line.within.count), "", proof)
+    elif line.curve:
         last = line.curve[-1]
         proof = "proven the fewest moves" if last.status == "proven" else _open(last)
         moves = count_of(last.moves, "move")
-        yield (f"with {moves} of other pods", str(last.count), "", proof)
+        yield (f"with {moves} of other pods", str(last.count), _domains(last.per_domain), proof)
     if bound is not None:
         yield ("no more than", str(bound.count), "", bound.why)
     if line.survive is not None:
-        what = f"and survive the loss of a {line.survive.kind}"
-        yield (what, str(line.survive.count), "", _survives(line.survive))
+        survive = line.survive
+        what = f"and survive the loss of a {survive.kind}"
+        ties = f"to {survive.at_best}, as ties fall" if _ties_decide(survive) else ""
+        yield (what, str(survive.count), _domains(survive.per_domain), ties)
 
 
 def _open(point: CurvePoint) -> str:
@@ -124,13 +179,25 @@ def _open(point: CurvePoint) -> str:
 
 
 def _survives(survive: Survival) -> str:
-    if survive.fails_now is not None:
-        fails = survive.fails_now
-        return f"{fails.domain} lost leaves {count_of(fails.waiting, 'pod')} waiting already now"
-    told = f"nodes {survive.manner}, {count_of(survive.checked_seeds, 'tie seed')}"
-    if survive.fails_at is not None and survive.fails_at.domain:
-        told += f"; {survive.fails_at.count} fail with {survive.fails_at.domain}"
-    return told
+    """What was tried, and where it ends."""
+    fails, now = survive.fails_at, survive.fails_now
+    lost = f"losing a {survive.kind} (nodes {survive.manner})"
+    if now is not None:
+        return f"Already now {lost} leaves pods waiting: {now.domain} {now.waiting}."
+    several = survive.checked_seeds > 1
+    seeds = count_of(survive.checked_seeds, "tie seed")
+    told = f"{survive.count} more stand {lost} in {'all ' if several else ''}{seeds}"
+    if fails is not None and fails.domain:
+        waiting = f"{count_of(fails.waiting, 'pod')} waiting{' in one of them' if several else ''}"
+        told += f"; with {fails.count} losing {fails.domain} leaves {waiting}"
+    silent = survive.silent_now
+    if silent is not None:
+        told += (
+            f". While its nodes are only unreachable, {count_of(silent.waiting, 'pod')} of "
+            f"{silent.domain} {'waits' if silent.waiting == 1 else 'wait'} already now: "
+            f"planner whatif --each {survive.kind}"
+        )
+    return f"{told}."
 
 
 def curve_table(line: CapacityLine) -> Table:
@@ -150,17 +217,17 @@ def _remarks(line: CapacityLine) -> Iterator[str]:
     yield from line.remarks
     reached = max((point.count for point in line.curve), default=line.now.count)
     best = max(reached, 0 if line.best is None else line.best.count)
-    if line.bound is not None and line.curve and line.bound.count > best:
+    if line.bound is not None and line.curve and not line.within and line.bound.count > best:
         first = best + 1
         numbers = str(first) if first == line.bound.count else f"{first} to {line.bound.count}"
         yield f"{numbers}: not found, and not excluded by more than the sum."
 
 
-def _domains(line: CapacityLine) -> str:
-    counts = [each.count for each in line.now.per_domain]
+def _domains(per_domain: Sequence[DomainCount]) -> str:
+    counts = [each.count for each in per_domain]
     if len(counts) <= SHOWN:
         return "/".join(map(str, counts))
-    return f"{min(counts)} to {max(counts)}"
+    return f"{min(counts)} to {max(counts)} each"
 
 
 def _overview(document: Capacity) -> Table:
@@ -172,8 +239,8 @@ def _overview(document: Capacity) -> Table:
             subject(line),
             str(sum(each.running for each in line.subject)),
             str(line.now.count),
-            ", ".join(stop.rule for stop in _decisive(line, document.nodes)) or line.now.limited,
-            *((str(line.survive.count) if line.survive else "-",) if survive else ()),
+            _rules(line, document.nodes) or line.now.limited,
+            *((_between(line.survive),) if survive else ()),
         )
         for line in document.lines
     ]
@@ -182,3 +249,11 @@ def _overview(document: Capacity) -> Table:
         tuple(rows),
         right=frozenset((1, 2, 4)),
     )
+
+
+def _between(survive: Survival | None) -> str:
+    """`21`, or `21-22` where ties decide."""
+    if survive is None:
+        return "-"
+    ties = f"-{survive.at_best}" if _ties_decide(survive) else ""
+    return f"{survive.count}{ties}"
