@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from planner_models.apply_report import ApplyReport
 from planner_models.base import Document
 from planner_models.capacity import Capacity
 from planner_models.check import Check
@@ -37,6 +38,7 @@ DOCUMENTS: Mapping[str, type[Document]] = MappingProxyType(
             NodePlan,
             DrainPlan,
             WhatIf,
+            ApplyReport,
             RunStatus,
             FleetDecision,
             FleetDecisionList,

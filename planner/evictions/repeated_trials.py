@@ -51,6 +51,8 @@ class TriedWaves:
     runs: tuple[TrialRun, ...]
     reached: tuple[bool, ...]
     choices: Choices
+    target: Target | None = None
+    """What `reached` was measured by."""
 
     @property
     def evictions(self) -> int:
@@ -178,7 +180,7 @@ class RepeatedTrials:
                 if reached.count(False) == patience:
                     break
         done = chosen[: len(runs)]
-        return TriedWaves(tuple(waves), done, tuple(runs), tuple(reached), choices)
+        return TriedWaves(tuple(waves), done, tuple(runs), tuple(reached), choices, self._target)
 
     def once(self, once: Once) -> Ran | None:
         """One trial; None if the time is over, except for the first seed."""
