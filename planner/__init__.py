@@ -17,6 +17,7 @@ from planner.version import __version__
 
 if TYPE_CHECKING:
     from planner.api.answers import Answer
+    from planner.api.apply import ApplyReport, apply_plan
     from planner.api.capacity import Capacity
     from planner.api.check import Check, check
     from planner.api.cluster import Cluster
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 else:
     _PLACES = {
         "Answer": "api.answers",
+        "ApplyReport": "api.apply",
         "Capacity": "api.capacity",
         "Check": "api.check",
         "Cluster": "api.cluster",
@@ -64,6 +66,7 @@ else:
         "Sweep": "api.sweep",
         "UsageError": "errors",
         "WhatIf": "api.whatif",
+        "apply_plan": "api.apply",
         "WorkerDiedError": "workers",
         "Workers": "workers",
         "check": "api.check",
@@ -94,6 +97,7 @@ else:
 
 __all__ = [
     "Answer",
+    "ApplyReport",
     "Capacity",
     "Check",
     "Cluster",
@@ -118,6 +122,7 @@ __all__ = [
     "WorkerDiedError",
     "Workers",
     "__version__",
+    "apply_plan",
     "check",
     "content_hash",
     "interruptible",

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from planner_models.apply_report import ApplyReport
 from planner_models.base import Document
 from planner_models.capacity import Capacity
 from planner_models.check import Check
@@ -19,6 +20,7 @@ from planner_models.inspection import Inspection
 from planner_models.node_plan import NodePlan
 from planner_models.plan import Plan
 from planner_models.run_policy import RunPolicy
+from planner_models.run_state import RunStatus
 from planner_models.simulation import Simulation
 from planner_models.sweep import Sweep
 from planner_models.sweep_grid import SweepGrid
@@ -39,6 +41,8 @@ DOCUMENTS: Mapping[str, type[Document]] = MappingProxyType(
             DrainPlan,
             WhatIf,
             Sweep,
+            ApplyReport,
+            RunStatus,
             FleetDecision,
             FleetDecisionList,
         )

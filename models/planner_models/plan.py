@@ -121,13 +121,15 @@ class ReadyPods(Document):
     """How many pods of a controller (`ReplicaSet/web-5f787f47bf`) are ready once a wave is over.
 
     The next wave waits for these: the controller's pods that were ready to begin with or have
-    found a node since, without those that the plan leaves waiting for a later wave.
+    found a node since, without those that the plan leaves waiting for a later wave. `wants` is how
+    many pods the workload wanted when the plan was made, where it says a number.
     """
 
     namespace: str
     workload: str
     controller: str
     pods: int
+    wants: int | None = None
 
 
 class Wave(Document):
@@ -253,6 +255,8 @@ class Plan(Document):
 
     api_version: Literal["planner/v1"] = "planner/v1"
     kind: Literal["Plan"] = "Plan"
+    plan_id: str | None = None
+    """What `planner apply` knows it by: a hash of all the rest. Absent without a known cluster."""
     source: ClusterSource | None = None
     status: PlanStatus
     stopped: Stop | None = None

@@ -17,6 +17,7 @@ from typing import Annotated
 import typer
 
 from planner import __version__
+from planner.cli.apply import apply
 from planner.cli.capacity import capacity
 from planner.cli.check import check
 from planner.cli.drain import drain
@@ -56,6 +57,7 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "solve": solve,
     "evict": evict,
     "drain": drain,
+    "apply": apply,
     "whatif": whatif,
     "sweep": sweep,
     "fleet": fleet,
@@ -66,7 +68,7 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "schema": schema,
 }
 
-ALWAYS_LIVE = frozenset(("run", "status"))
+ALWAYS_LIVE = frozenset(("apply", "run", "status"))
 """Those that are about a running cluster and nothing else."""
 LIVE = ALWAYS_LIVE | frozenset(
     name
