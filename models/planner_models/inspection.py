@@ -47,7 +47,7 @@ class ZoneInspection(Document):
 class NodeInspection(Document):
     """All nodes. `zoneKey` is the label that zones were told by, absent if no node has one.
 
-    `cordonedByPlanner` are nodes that carry a cordon of `planner apply` or of a script of planner's.
+    `cordonedByPlanner` are nodes that carry a cordon of `planner apply` or of one of its scripts.
     """
 
     total: int
