@@ -20,6 +20,7 @@ from planner_models.inspection import Inspection
 from planner_models.node_plan import NodePlan
 from planner_models.plan import Plan
 from planner_models.run_policy import RunPolicy
+from planner_models.run_state import RunStatus
 from planner_models.simulation import Simulation
 from planner_models.whatif import WhatIf
 
@@ -38,6 +39,7 @@ DOCUMENTS: Mapping[str, type[Document]] = MappingProxyType(
             DrainPlan,
             WhatIf,
             ApplyReport,
+            RunStatus,
             FleetDecision,
             FleetDecisionList,
         )

@@ -11,9 +11,10 @@ from planner.disruption.node_lifecycle import with_condition_taints
 from planner.evictions.suggest import settled
 from planner.pools.alternatives import Alternative, alternatives
 from planner.pools.by_model import by_model
+from planner.pools.by_patterns import by_patterns
 from planner.pools.fill import Counts, Fill, Filling
 from planner.pools.first_answers import first_answers
-from planner.pools.greedy import grow
+from planner.pools.greedy import grow, improve
 from planner.pools.kept_rollouts import KeptRollouts
 from planner.pools.least_cost import LeastCost
 from planner.pools.pool import Offer
@@ -22,11 +23,13 @@ from planner.pools.room import FreshNodes, Never
 from planner.pools.search import Search, Tried
 from planner.pools.side_effects import SideEffects, side_effects
 from planner.pools.waiting import Waiting, waiting_pods
+from planner.pools.walk import walk
 from planner.scheduler.profile import Profile
 from planner_models.pod import DEFAULT_SCHEDULER
 
-FIRST_PART, SECOND_PART = 0.03, 0.3
-"""How much of the time is for sets one by one, and for some answer without a proof."""
+FIRST_PART, SECOND_PART, HALF, THIRD_PART = 0.03, 0.2, 0.5, 0.8
+"""How much of the time is for sets one by one, for some answer without patterns, and for one with
+them; and has passed when cheaper ones are no longer looked for, but a proof."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +152,10 @@ def _searched(search: Search, time_limit: float) -> Fill:
     if search.proven and search.found is not None:
         return search.found
     first_answers(search, search.spent + SECOND_PART * time_limit)
+    begun = [] if search.proven else by_patterns(search, HALF * time_limit)
     best = search.found or grow(search, search.spent + SECOND_PART * time_limit)
+    improve(search, search.spent + SECOND_PART * time_limit)
+    walk(search, begun, THIRD_PART * time_limit)
     most = by_model(search, time_limit)
     if search.found is not None:
         return search.found

@@ -67,11 +67,12 @@ class Search:
             return False
         return self.found is None or self.least.cost(self.found.added.counts) > self._bound
 
-    def worst(self, counts: Counts) -> Fill:
-        """What kube-scheduler makes of the nodes under the worst seed."""
+    def worst(self, counts: Counts, *, few: bool = False) -> Fill:
+        """What kube-scheduler makes of the nodes under the worst seed, or under the first."""
         pods, nodes = self.filling.cluster.pending.size, len(self.filling.cluster.nodes)
-        fill = self.filling.worst(counts, self.seeds)
-        trials = fill.settled.seed + 1 if fill.waiting else self.seeds
+        seeds = 1 if few else self.seeds
+        fill = self.filling.worst(counts, seeds)
+        trials = fill.settled.seed + 1 if fill.waiting else seeds
         landings = trials * pods * (nodes + sum(counts) + BESIDE_NODES)
         self.spent += NODES_SECONDS + PODS_SECONDS * pods + landings / LANDINGS_A_SECOND
         return fill
@@ -91,6 +92,10 @@ class Search:
         if good and not self.as_good_as(*self.value(counts)):
             self.found = fill
         return good
+
+    def beaten(self, counts: Counts) -> bool:
+        """Whether what was found is as good as the set."""
+        return self.as_good_as(*self.value(counts))
 
     def value(self, counts: Counts) -> tuple[int, int]:
         """Cost, then nodes: what is made small."""
