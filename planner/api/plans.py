@@ -11,6 +11,7 @@ from planner.api.arguments import one_of, require_at_least, require_time
 from planner.api.loaded import Loaded
 from planner.api.names import require_nodes
 from planner.errors import UsageError
+from planner.solver.progress import steady
 
 if TYPE_CHECKING:
     from planner.api.drain_plan import DrainPlan
@@ -128,7 +129,7 @@ class Plans(Loaded):
         if not chosen.everything:
             snapshot = snapshot.without(set(snapshot.pending.tolist()).difference(chosen.pods))
             asked = frozenset(chosen.pods)
-        found = make_plan(snapshot, options, profile, progress, asked)
+        found = make_plan(snapshot, options, profile, steady(progress), asked)
         return Plan.of(found, self._on(snapshot)._origin("solve", chosen.arguments))
 
     def evict(  # noqa: PLR0913 - options are keywords
@@ -220,14 +221,14 @@ class Plans(Loaded):
         with workers_for(jobs) as workers:
             options = replace(options, workers=workers)
             if like_descheduler:
-                ours = find_evictions(self.snapshot, options, profile, progress)
+                ours = find_evictions(self.snapshot, options, profile, steady(progress))
                 usual = "usual policy" if rules is None else "policy"
                 file = os.fspath(policy) if isinstance(policy, str | os.PathLike) else usual
                 document = descheduler_plan(self.snapshot, rules, file, ours)
             else:
                 policies = () if rules is None else (rules,)
                 document = make_eviction_plan(
-                    self.snapshot, options, profile, policies=policies, progress=progress
+                    self.snapshot, options, profile, policies=policies, progress=steady(progress)
                 )
         return EvictionPlan.of(document, self._origin("evict", chosen.arguments))
 
@@ -277,7 +278,7 @@ class Plans(Loaded):
         profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
         with workers_for(jobs) as workers:
             tried = replace(options, workers=workers)
-            found = find_evictions(self.snapshot, tried, profile, progress)
+            found = find_evictions(self.snapshot, tried, profile, steady(progress))
         return EvictionPlan.of(eviction_plan(found), self._origin("evict", ()))
 
     def drain(  # noqa: PLR0913 - options are keywords
@@ -351,6 +352,7 @@ class Plans(Loaded):
         chosen = None if pod_selector is None else str(pod_selector)
         with workers_for(jobs) as workers:
             options = replace(options, workers=workers)
-            document, shown = answered(self.snapshot, options, asked, profile, chosen, progress)
+            told = steady(progress)
+            document, shown = answered(self.snapshot, options, asked, profile, chosen, told)
         words = words_of(nodes, None if selector is None else str(selector), zone, all_nodes)
         return DrainPlan.of(document, self._on(shown)._origin("drain", words))

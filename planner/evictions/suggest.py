@@ -126,6 +126,8 @@ class _Suggesting:
                 break
         if "utilization" in self._options.goals:
             tried = self._evened(trials, tried)
+        if self._options.by_parts and not tried.converges:
+            tried = self._part(trials, tried)
         replanned = self._replanned(trials) if more and not tried.converges else None
         return self._suggestion(aim, emptied, outcome, tried, replanned)
 
@@ -155,7 +157,7 @@ class _Suggesting:
     def _unlimited(self, aim: Aim, outcome: PlanOutcome | None) -> int | None:
         """How many evictions there would be without limits, where those leave something to do."""
         options = self._options
-        if not options.count_unlimited or options.limits == NO_LIMITS or outcome is None:
+        if not options.by_parts or options.limits == NO_LIMITS or outcome is None:
             return None
         if _target(outcome) == Target(0, 0):
             return None
@@ -190,6 +192,26 @@ class _Suggesting:
         """In how many of how many seeds a new plan after every wave reaches the target."""
         spared = frozenset(self._protected)
         return Replanning(trials, lambda now: self._plan(trials.aim, now, spared)).count()
+
+    def _part(self, trials: RepeatedTrials, tried: TriedWaves) -> TriedWaves:
+        """The most of the first waves that always end alike, with less broken than now.
+
+        The rest is left to a later plan, which sees how these went.
+        """
+        now = Target(trials.excess(trials.aim.real.node_of), len(trials.aim.real.pending))
+        for number in range(len(tried.waves) - 1, 0, -1):
+            waves = tried.waves[:number]
+            if trials.late:
+                break
+            if waves[-1].holds:
+                continue
+            (first,) = trials.tried(waves, trials.manners[:1]).runs
+            target = trials.at(first.node_of)
+            if target.excess < now.excess and target.waiting <= now.waiting:
+                found = trials.towards(target).tried(waves, patience=1)
+                if found.converges:
+                    return found
+        return tried
 
     # The plan
 

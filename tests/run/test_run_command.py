@@ -58,14 +58,17 @@ def test_one_round_reads_plans_and_writes_nothing_else(api: FakeApi, tmp_path: P
     assert found.returncode == 3
 
 
-def test_sigterm_ends_it_and_lets_go_of_the_lease(api: FakeApi, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_a_signal_ends_it_and_lets_go_of_the_lease(
+    number: signal.Signals, code: int, api: FakeApi, tmp_path: Path
+) -> None:
     process = started(tmp_path)
     assert process.stderr is not None
     first = json.loads(process.stderr.readline())
     assert first["msg"].startswith("dry run: ")
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(number)
     process.communicate(timeout=300)
-    assert process.returncode == 0
+    assert process.returncode == code
     lease = api.found("leases", f"{OWN}/planner-run")
     assert lease is not None
     assert "holderIdentity" not in lease["spec"]
