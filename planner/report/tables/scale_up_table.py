@@ -119,8 +119,8 @@ def remarks(document: NodePlan) -> Iterator[str]:
         seeds = count_of(document.rollouts.seeds, "tie seed")
         yield f"No rollout that completes today gets stuck ({tried} tried, {seeds} each)."
     if document.survives is not None:
-        kind, tried = document.survives.kind, document.survives.tried
-        yield f"If any single {kind} fails and is removed, nobody waits ({tried} tried)."
+        kind, failures = document.survives.kind, document.survives.tried
+        yield f"If any single {kind} fails and is removed, nobody waits ({failures} tried)."
     for effect in document.side_effects:
         if effect.kind == "newDomain":
             noun = "a new zone" if len(effect.domains) == 1 else "new zones"
