@@ -12,9 +12,7 @@ import platform
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -22,6 +20,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from benchmarks.case import Case, Scalar
 from benchmarks.workload import Workload
+from planner.workers import HERE
+from planner.workers.processes import Processes
 
 Status = Literal["right", "wrong", "failed", "not finished"]
 
@@ -90,8 +90,13 @@ def this_code() -> str:
 
 def run(cases: Iterable[Case], work: Workload, cache: Path, *, beside: bool) -> Iterator[Result]:
     """One after the other, so that they don't disturb each other, or one on each core."""
-    with ThreadPoolExecutor(os.cpu_count() if beside else 1) as pool:
-        yield from pool.map(partial(run_one, work=work, cache=cache), cases)
+    every = list(cases)
+    with Processes(os.cpu_count(), at_once=True) if beside else HERE as workers:
+        yield from workers.in_order(_run, (work, cache), every, [str(case) for case in every])
+
+
+def _run(place: tuple[Workload, Path], case: Case) -> Result:
+    return run_one(case, *place)
 
 
 def run_one(case: Case, work: Workload, cache: Path) -> Result:

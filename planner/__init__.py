@@ -17,6 +17,7 @@ from planner.version import __version__
 
 if TYPE_CHECKING:
     from planner.api.answers import Answer
+    from planner.api.apply import ApplyReport, apply_plan
     from planner.api.capacity import Capacity
     from planner.api.check import Check, check
     from planner.api.cluster import Cluster
@@ -32,13 +33,18 @@ if TYPE_CHECKING:
     from planner.api.rbac import rbac
     from planner.api.run import run_policy, run_status
     from planner.api.simulation import Simulation
+    from planner.api.sweep import Sweep, content_hash, sweep_of, sweep_rows
     from planner.api.whatif import WhatIf
     from planner.errors import PlannerError, UsageError
+    from planner.interrupts import interruptible
     from planner.solver.progress import Progress
     from planner.sources.live.reader import ReadProgress
+    from planner.workers import WorkerDiedError, Workers
+    from planner.workers.start import start_workers
 else:
     _PLACES = {
         "Answer": "api.answers",
+        "ApplyReport": "api.apply",
         "Capacity": "api.capacity",
         "Check": "api.check",
         "Cluster": "api.cluster",
@@ -57,9 +63,15 @@ else:
         "ReadProgress": "sources.live.reader",
         "Simulation": "api.simulation",
         "Source": "api.load",
+        "Sweep": "api.sweep",
         "UsageError": "errors",
         "WhatIf": "api.whatif",
+        "apply_plan": "api.apply",
+        "WorkerDiedError": "workers",
+        "Workers": "workers",
         "check": "api.check",
+        "content_hash": "api.sweep",
+        "interruptible": "interrupts",
         "live_names": "api.live",
         "load": "api.load",
         "load_fleet": "api.load",
@@ -67,6 +79,9 @@ else:
         "rbac": "api.rbac",
         "run_policy": "api.run",
         "run_status": "api.run",
+        "start_workers": "workers.start",
+        "sweep_of": "api.sweep",
+        "sweep_rows": "api.sweep",
     }
 
     def __getattr__(name):
@@ -82,6 +97,7 @@ else:
 
 __all__ = [
     "Answer",
+    "ApplyReport",
     "Capacity",
     "Check",
     "Cluster",
@@ -100,15 +116,24 @@ __all__ = [
     "ReadProgress",
     "Simulation",
     "Source",
+    "Sweep",
     "UsageError",
     "WhatIf",
+    "WorkerDiedError",
+    "Workers",
     "__version__",
+    "apply_plan",
     "check",
+    "content_hash",
+    "interruptible",
     "live_names",
     "load",
     "load_fleet",
     "rbac",
     "run_policy",
     "run_status",
+    "start_workers",
+    "sweep_of",
+    "sweep_rows",
     "translate",
 ]

@@ -69,5 +69,9 @@ class UsageError(PlannerError):
     """The call, or the command line, asks for something that it can't mean."""
 
 
+class RefusedError(PlannerError):
+    """What was asked for is possible to read and wrong to do: a negative answer."""
+
+
 def _indented(prefix: str, lines: list[str]) -> list[str]:
     return [prefix + lines[0], *(" " * len(prefix) + line for line in lines[1:])]

@@ -21,6 +21,7 @@ MEANINGS: Mapping[int, str] = {
     USAGE: "The command line can't mean what it says.",
     NEGATIVE: "A negative answer: see each command.",
     UNDECIDED: "Undecided within the limit: the result is complete and checked, but not proven.",
-    INTERRUPTED: "Interrupted by Ctrl-C; `solve` and `evict` still write the best plan they have.",
+    INTERRUPTED: "Interrupted by Ctrl-C; `solve` and `evict` still write the best plan they have, "
+    "and `whatif --each` the failures that were tried.",
     NO_READER: "Nobody reads the result any more, as in `planner ... | head`.",
 }

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
@@ -42,5 +42,31 @@ def interruptible() -> Iterator[None]:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
+    finally:
+        signal.signal(signal.SIGINT, leave_at_once)
+
+
+@contextmanager
+def asked_to_end(left: Callable[[], str]) -> Iterator[Callable[[], bool]]:
+    """The first Ctrl-C is only noted, for whoever has something to tidy up.
+
+    Gives a function that says whether it came. The second one ends the process at once, with what
+    `left` has to say. In a process that isn't planner's own nothing changes.
+    """
+    came = [False]
+
+    def note(_number: int, _frame: FrameType | None) -> None:
+        if came[0]:
+            os.write(2, f"\n{left()}Interrupted.\n".encode())
+            os._exit(INTERRUPTED)
+        came[0] = True
+
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGINT) is not leave_at_once:
+        yield lambda: came[0]
+        return
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: came[0]
     finally:
         signal.signal(signal.SIGINT, leave_at_once)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from planner_models.base import Document
 from planner_models.diagnosis import Conflict, Repair
-from planner_models.evictions import Convergence, EvictionWave, PlannedEviction
+from planner_models.evictions import Convergence, EvictionWave, PlannedEviction, Promised
 from planner_models.notice import Notice
 from planner_models.plan import ProtectedCount, Stop
 from planner_models.source import ClusterSource
@@ -50,6 +50,8 @@ class DrainOptions(Document):
     most: bool = False
     keep: str | None = None
     survive: Survive = "none"
+    owners: tuple[str, ...] | None = None
+    """Kinds of owners that were trusted to bring pods back."""
 
 
 class DrainEviction(PlannedEviction):
@@ -239,6 +241,8 @@ class DrainPlan(Document):
 
     api_version: Literal["planner/v1"] = "planner/v1"
     kind: Literal["DrainPlan"] = "DrainPlan"
+    plan_id: str | None = None
+    """What `planner apply` knows it by: a hash of all the rest. Absent without a known cluster."""
     source: ClusterSource | None = None
     nodes: tuple[str, ...]
     """The nodes that are to be emptied."""
@@ -261,6 +265,10 @@ class DrainPlan(Document):
     converges: bool = True
     checked_seeds: int = 0
     convergence: Convergence | None = None
+    promised: Promised | None = None
+    """Pods that stay although they had to leave, and pods that wait in the end."""
+    state: str | None = None
+    """A fingerprint of the cluster that it was made for."""
     part: int | None = None
     """With --wave: the only wave that is shown."""
     round: int | None = None

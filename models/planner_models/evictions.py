@@ -9,6 +9,7 @@ from pydantic import Field
 from planner_models.base import Document
 from planner_models.notice import Notice
 from planner_models.plan import (
+    AlsoEvicted,
     PlanViolation,
     ProtectedCount,
     ProtectedPod,
@@ -34,6 +35,7 @@ class EvictionOptions(Document):
     """What was asked for: `goals` are names of goals, `nodes` those to be emptied.
 
     Without `seeds` the usual 20 are tried, fewer where a plan is very large (`checkedSeeds`).
+    `about` are the workloads (`shop/deploy/web`) of a question about a part of the pods.
     """
 
     goals: tuple[str, ...] = ()
@@ -42,17 +44,21 @@ class EvictionOptions(Document):
     limits: EvictionLimits = EvictionLimits()
     max_unavailable: int | None = None
     priority_threshold: int | None = None
+    allowed: AlsoEvicted | None = None
+    about: tuple[str, ...] | None = None
 
 
 class PlannedEviction(Document):
     """A pod to evict, and where its replacement is expected: every node that may be chosen.
 
     `rule` is the kind of rule that it breaks where it is, absent if it only makes room.
+    `controller` is who makes the replacement (`ReplicaSet/web-5f787f47bf`).
     """
 
     pod: str
     uid: str = ""
     workload: str
+    controller: str | None = None
     node: str
     wave: int
     rule: str | None = None
@@ -67,6 +73,15 @@ class EvictionLanding(Document):
     node: str | None = None
 
 
+class DomainCounts(Document):
+    """So many pods of a workload run in each domain; without a topology key, all together."""
+
+    namespace: str
+    workload: str
+    topology_key: str | None = None
+    counts: dict[str, int]
+
+
 class EvictionWave(Document):
     """Evictions that may be asked for together.
 
@@ -74,8 +89,8 @@ class EvictionWave(Document):
     With `hold` the cordons are lifted only when the next wave has set its own.
     The wave is over when as many pods as `ready` says are ready again (of the workloads of
     `waitFor`); `pending` pods may be left waiting until a later wave makes room. `landings` are all
-    pods that are elsewhere after it, and `excess` is what rules are still broken by then; both if
-    ties are broken by name.
+    pods that are elsewhere after it, `promises` the counts of the workloads that lose pods, and
+    `excess` is what rules are still broken by then; all of them if ties are broken by name.
     """
 
     number: int
@@ -87,7 +102,15 @@ class EvictionWave(Document):
     ready: tuple[ReadyPods, ...] = ()
     pending: int = 0
     landings: tuple[EvictionLanding, ...] = ()
+    promises: tuple[DomainCounts, ...] = ()
     excess: int = 0
+
+
+class Promised(Document):
+    """What the end of a plan is measured by: at most so much is broken, and so many pods wait."""
+
+    excess: int
+    waiting: int
 
 
 class Convergence(Document):
@@ -188,6 +211,8 @@ class EvictionPlan(Document):
 
     api_version: Literal["planner/v1"] = "planner/v1"
     kind: Literal["EvictionPlan"] = "EvictionPlan"
+    plan_id: str | None = None
+    """What `planner apply` knows it by: a hash of all the rest. Absent without a known cluster."""
     source: ClusterSource | None = None
     way: Way = "planner"
     options: EvictionOptions
@@ -206,6 +231,10 @@ class EvictionPlan(Document):
     convergence: Convergence
     before: Situation
     after: Situation
+    promised: Promised | None = None
+    """What every seed keeps to, if it converges; `after` is told if ties are broken by name."""
+    state: str | None = None
+    """A fingerprint of the cluster that it was made for."""
     workloads: tuple[WorkloadChange, ...] = ()
     """Those that lose pods on the way, with their counts per domain before and after."""
     protected: tuple[ProtectedPod, ...] = ()

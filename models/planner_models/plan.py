@@ -16,6 +16,15 @@ HardRule = Literal["topologySpread", "nodeAffinity", "taints", "podAffinity", "p
 Stop = Literal["timeLimit", "interrupted", "rounds"]
 
 
+class AlsoEvicted(Document):
+    """What was allowed to be evicted beyond the usual; `owners` are kinds that bring pods back."""
+
+    bare_pods: bool = False
+    local_storage: bool = False
+    jobs: bool = False
+    owners: tuple[str, ...] = ()
+
+
 class PlanOptions(Document):
     """What was asked for; the same options over the same input give the same plan."""
 
@@ -28,6 +37,7 @@ class PlanOptions(Document):
     time_limit: float
     seed: int = 0
     workers: int = 1
+    allowed: AlsoEvicted | None = None
 
 
 class Objective(Document):
@@ -121,13 +131,15 @@ class ReadyPods(Document):
     """How many pods of a controller (`ReplicaSet/web-5f787f47bf`) are ready once a wave is over.
 
     The next wave waits for these: the controller's pods that were ready to begin with or have
-    found a node since, without those that the plan leaves waiting for a later wave.
+    found a node since, without those that the plan leaves waiting for a later wave. `wants` is how
+    many pods the workload wanted when the plan was made, where it says a number.
     """
 
     namespace: str
     workload: str
     controller: str
     pods: int
+    wants: int | None = None
 
 
 class Wave(Document):
@@ -253,6 +265,8 @@ class Plan(Document):
 
     api_version: Literal["planner/v1"] = "planner/v1"
     kind: Literal["Plan"] = "Plan"
+    plan_id: str | None = None
+    """What `planner apply` knows it by: a hash of all the rest. Absent without a known cluster."""
     source: ClusterSource | None = None
     status: PlanStatus
     stopped: Stop | None = None

@@ -247,5 +247,7 @@ class WhatIf(Document):
     """Whether these are pairs of failures."""
     not_tried: int = 0
     """Failures beyond what is tried at most; those with the most pods were tried."""
+    stopped: Literal["interrupted"] | None = None
+    """Whether Ctrl-C kept the rest from being tried."""
     deletions: tuple[WhatIfDeletion, ...] = ()
     notices: tuple[Notice, ...] = ()

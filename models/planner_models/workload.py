@@ -27,9 +27,13 @@ REVISION_LABEL = "controller-revision-hash"
 
 
 class ReplicatedSpec(KubeModel):
-    """Replicas of one template; an absent number means 1."""
+    """Replicas of one template; an absent number means 1.
+
+    A pod counts as available when it has been ready for `minReadySeconds`.
+    """
 
     replicas: Count = 1
+    min_ready_seconds: Count = 0
     selector: LabelSelector | None = None
     template: PodTemplate = PodTemplate.defaults()
 
@@ -94,6 +98,7 @@ class ReplicationControllerSpec(KubeModel):
     """`spec` of a ReplicationController: its selector is a plain map."""
 
     replicas: Count = 1
+    min_ready_seconds: Count = 0
     selector: Labels = Field(default_factory=dict)
     template: PodTemplate = PodTemplate.defaults()
 

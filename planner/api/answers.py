@@ -23,6 +23,18 @@ if TYPE_CHECKING:
     from planner.report.html.view import Page
 
 
+def _known(document: Document, origin: Origin) -> Document:
+    """A plan for a cluster that is known can be carried out there, and gets an id for that."""
+    known = origin.source is not None and origin.source.cluster is not None
+    if not known or "plan_id" not in type(document).model_fields:
+        return document
+    from planner.documents.plan_id import fingerprint, plan_id
+
+    if "state" in type(document).model_fields and origin.cluster is not None:
+        document = document.model_copy(update={"state": fingerprint(origin.cluster)})
+    return document.model_copy(update={"plan_id": plan_id(document)})
+
+
 class Answer(Document):
     """A document that knows what it was made from; each kind of document has its own subclass."""
 
@@ -37,6 +49,7 @@ class Answer(Document):
         """The document as an answer, which says what cluster it is about."""
         if origin.source is not None and "source" in type(document).model_fields:
             document = document.model_copy(update={"source": origin.source})
+            document = _known(document, origin)
         fields = {name: getattr(document, name) for name in type(document).model_fields}
         answer = cast("Self", cls.model_construct(document.model_fields_set, **fields))
         answer._document, answer._origin = document, origin
@@ -115,6 +128,18 @@ class Answer(Document):
         from html import escape
 
         return f"<pre>{escape(self.to_text())}</pre>"
+
+    @property
+    def in_short(self) -> str:
+        """The answer in a few words."""
+        return self._short()
+
+    @property
+    def cluster_size(self) -> dict[str, int]:
+        """Nodes, pods and pods that wait of the cluster that it is about."""
+        cluster = self._snapshot
+        counts = {"nodes": len(cluster.nodes), "pods": len(cluster.pods)}
+        return {**counts, "waiting": len(cluster.pending)}
 
     @property
     def _snapshot(self) -> Snapshot:

@@ -9,7 +9,7 @@ everywhere (`planner.api.selection`).
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -26,8 +26,12 @@ if TYPE_CHECKING:
     from planner.api.load import Source
     from planner.api.profiles import Configuration
     from planner.api.simulation import Simulation
+    from planner.api.sweep import Sweep
     from planner.api.whatif import WhatIf
+    from planner.solver.progress import Progress
+    from planner.workers import Workers
     from planner_models.selectors import LabelSelector
+    from planner_models.sweep_grid import SweepGrid
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,6 +119,8 @@ class Cluster(Explanations, Growth, Plans):
         namespace: str | None = None,
         scheduler: Configuration = None,
         ignored_plugins: Sequence[str] = (),
+        jobs: int | Workers | None = 1,
+        progress: Callable[[Progress], None] | None = None,
     ) -> WhatIf:
         """What happens by itself after changes and failures.
 
@@ -125,7 +131,11 @@ class Cluster(Explanations, Growth, Plans):
         Before that manifests are applied, workloads scaled (`deploy/web=6`, in `namespace`), nodes
         like those of files added (`node.yaml=3`), nodes cordoned; and kube-scheduler acts on it,
         where `preempt` lets lower priorities give way.
+
+        `jobs` processes, or workers of `planner.start_workers`, try failures and seeds side by
+        side, with the same result; `progress` is told how far that is.
         """
+        from planner.api.jobs import workers_for
         from planner.api.losses import every_loss, node_indexes, nodes_of, replicas_of, together
         from planner.api.profiles import default_scheduler
         from planner.api.whatif import (
@@ -140,6 +150,7 @@ class Cluster(Explanations, Growth, Plans):
         )
         from planner.documents.whatif import each_document, shown_key, what_if_document
         from planner.scenario import Cordon, Scale
+        from planner.solver.progress import silent
         from planner.whatif import Options, prepare, what_if
 
         manners = manners_of(manner)
@@ -162,19 +173,37 @@ class Cluster(Explanations, Growth, Plans):
         if not changes and not lose and not each:
             raise UsageError("what if nothing happens? Name a change or a failure", help=NOTHING)
         prepared = prepare(snapshot, changes, profile, preempt=preempt)
-        options = Options(manners, seeds, shown_key(snapshot))
+        options = Options(manners, seeds, shown_key(snapshot), report=progress or silent)
         origin = self._origin("whatif", () if namespace is None else ("-n", namespace))
         if each:
             losses = [loss for key in each for loss in every_loss(prepared.cluster(), key)]
-            return WhatIf.of(each_document(prepared, losses, options, pairs=pairs), origin)
+            with workers_for(jobs) as workers:
+                options = replace(options, workers=workers)
+                found_each = each_document(prepared, losses, options, pairs=pairs)
+            return WhatIf.of(found_each, origin)
         cluster = prepared.cluster()
         loss = together([nodes_of(cluster, word) for word in lose]) if lose else None
-        found = what_if(prepared, loss, options)
+        with workers_for(jobs) as workers:
+            found = what_if(prepared, loss, replace(options, workers=workers))
         answer = WhatIf.of(what_if_document(found, file_names(apply)), origin)
         objects = None if self.objects is None else (*self.objects, *raw_documents(apply))
         ended = in_the_end(found.courses[-1].settled)
         answer._after = replace(self, snapshot=ended, objects=objects)
         return answer
+
+    def grid(
+        self,
+        grid: SweepGrid | str | os.PathLike[str],
+        *,
+        jobs: int | Workers | None = 1,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Sweep:
+        """How many pods do not run under each growth and failure of a grid, or of its file."""
+        from planner.api.grid import grid_in, try_grid
+
+        require_nodes(self.snapshot)
+        asked = grid_in(grid) if isinstance(grid, str | os.PathLike) else grid
+        return try_grid(self, asked, jobs, progress)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """The objects as they were read, with pods where they are now, as JSON for kubectl."""

@@ -76,6 +76,7 @@ class Live:
 
 
 def seconds_of(given: str | float, argument: str = "request_timeout") -> float | None:
+    """`30s`, `5m` or a number of seconds; None for 0, which is no limit."""
     found = _DURATION.fullmatch(str(given))
     if not found:
         raise UsageError(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from planner.api.arguments import one_of, require_at_least, require_time
 from planner.api.loaded import Loaded
 from planner.api.names import require_nodes
 from planner.errors import UsageError
+from planner.solver.progress import steady
 
 if TYPE_CHECKING:
     from planner.api.drain_plan import DrainPlan
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from planner.api.plan import Plan
     from planner.api.profiles import Configuration
     from planner.solver.progress import Progress
+    from planner.workers import Workers
     from planner_models.selectors import LabelSelector
 
 PREFERENCES = ("balance", "pack", "none")
@@ -126,7 +129,7 @@ class Plans(Loaded):
         if not chosen.everything:
             snapshot = snapshot.without(set(snapshot.pending.tolist()).difference(chosen.pods))
             asked = frozenset(chosen.pods)
-        found = make_plan(snapshot, options, profile, progress, asked)
+        found = make_plan(snapshot, options, profile, steady(progress), asked)
         return Plan.of(found, self._on(snapshot)._origin("solve", chosen.arguments))
 
     def evict(  # noqa: PLR0913 - options are keywords
@@ -151,6 +154,7 @@ class Plans(Loaded):
         time_limit: float = 60.0,
         scheduler: Configuration = None,
         ignored_plugins: Sequence[str] = (),
+        jobs: int | Workers | None = 1,
         progress: Callable[[Progress], None] | None = None,
     ) -> EvictionPlan:
         """The fewest evictions after which kube-scheduler itself repairs what is broken.
@@ -160,9 +164,11 @@ class Plans(Loaded):
         Goals are `spread`, `soft`, `utilization`, `consolidate`, and names of nodes to empty.
         `priority_threshold`, a number or a PriorityClass, leaves the pods from there on alone.
         `policy` is a DeschedulerPolicy or its file, to compare with; `like_descheduler` answers
-        with what the descheduler would do, round after round.
+        with what the descheduler would do, round after round. `jobs` processes, or workers of
+        `planner.start_workers`, try seeds side by side, with the same result.
         """
         from planner.api.eviction_plan import EvictionPlan, goals_of, policy_of, priority_of
+        from planner.api.jobs import workers_for
         from planner.api.profiles import default_scheduler
         from planner.descheduler.strategies.limits import Limits
         from planner.disruption.movability import MovePolicy
@@ -212,16 +218,18 @@ class Plans(Loaded):
                 "`policy=FILE`",
             )
         rules = policy_of(self.inventory, policy)
-        if like_descheduler:
-            ours = find_evictions(self.snapshot, options, profile, progress)
-            usual = "usual policy" if rules is None else "policy"
-            file = os.fspath(policy) if isinstance(policy, str | os.PathLike) else usual
-            document = descheduler_plan(self.snapshot, rules, file, ours)
-        else:
-            policies = () if rules is None else (rules,)
-            document = make_eviction_plan(
-                self.snapshot, options, profile, policies=policies, progress=progress
-            )
+        with workers_for(jobs) as workers:
+            options = replace(options, workers=workers)
+            if like_descheduler:
+                ours = find_evictions(self.snapshot, options, profile, steady(progress))
+                usual = "usual policy" if rules is None else "policy"
+                file = os.fspath(policy) if isinstance(policy, str | os.PathLike) else usual
+                document = descheduler_plan(self.snapshot, rules, file, ours)
+            else:
+                policies = () if rules is None else (rules,)
+                document = make_eviction_plan(
+                    self.snapshot, options, profile, policies=policies, progress=steady(progress)
+                )
         return EvictionPlan.of(document, self._origin("evict", chosen.arguments))
 
     def evict_under(  # noqa: PLR0913 - options are keywords
@@ -235,6 +243,7 @@ class Plans(Loaded):
         time_limit: float = 60.0,
         scheduler: Configuration = None,
         ignored_plugins: Sequence[str] = (),
+        jobs: int | Workers | None = 1,
         progress: Callable[[Progress], None] | None = None,
     ) -> EvictionPlan:
         """What a round of `planner run` would evict under this policy, at this moment.
@@ -245,6 +254,7 @@ class Plans(Loaded):
         policy doesn't.
         """
         from planner.api.eviction_plan import EvictionPlan, options_under
+        from planner.api.jobs import workers_for
         from planner.api.profiles import default_scheduler
         from planner.documents.eviction_plan import eviction_plan
         from planner.evictions.suggest import find_evictions
@@ -266,7 +276,9 @@ class Plans(Loaded):
         )
         options = options_under(self.snapshot, terms, seeds, time_limit)
         profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
-        found = find_evictions(self.snapshot, options, profile, progress)
+        with workers_for(jobs) as workers:
+            tried = replace(options, workers=workers)
+            found = find_evictions(self.snapshot, tried, profile, steady(progress))
         return EvictionPlan.of(eviction_plan(found), self._origin("evict", ()))
 
     def drain(  # noqa: PLR0913 - options are keywords
@@ -293,6 +305,7 @@ class Plans(Loaded):
         time_limit: float = 60.0,
         scheduler: Configuration = None,
         ignored_plugins: Sequence[str] = (),
+        jobs: int | Workers | None = 1,
         progress: Callable[[Progress], None] | None = None,
     ) -> DrainPlan:
         """Whether these nodes can be emptied, in which waves, and what stands in the way.
@@ -307,10 +320,12 @@ class Plans(Loaded):
         with `extra_nodes` added before; `round_number` is planned in any case. With `most` those
         are chosen that are worth most: by `price` per hour, a number for all or a file, otherwise
         by their number. `keep` selects nodes that stay, `survive` says which single failure the
-        rest has to stand: "zone", "node" or "none".
+        rest has to stand: "zone", "node" or "none". `jobs` processes, or workers of
+        `planner.start_workers`, try seeds and shapes of rounds side by side, with the same result.
         """
         from planner.api.drain_plan import DrainPlan, nodes_of, selected_pods, words_of
         from planner.api.drain_questions import Asked, answered
+        from planner.api.jobs import workers_for
         from planner.api.profiles import default_scheduler
         from planner.drain.options import DrainOptions
 
@@ -335,6 +350,9 @@ class Plans(Loaded):
         )
         profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
         chosen = None if pod_selector is None else str(pod_selector)
-        document, shown = answered(self.snapshot, options, asked, profile, chosen, progress)
+        with workers_for(jobs) as workers:
+            options = replace(options, workers=workers)
+            told = steady(progress)
+            document, shown = answered(self.snapshot, options, asked, profile, chosen, told)
         words = words_of(nodes, None if selector is None else str(selector), zone, all_nodes)
         return DrainPlan.of(document, self._on(shown)._origin("drain", words))

@@ -17,6 +17,7 @@ from typing import Annotated
 import typer
 
 from planner import __version__
+from planner.cli.apply import apply
 from planner.cli.capacity import capacity
 from planner.cli.check import check
 from planner.cli.drain import drain
@@ -35,6 +36,7 @@ from planner.cli.session import Session
 from planner.cli.simulate import simulate
 from planner.cli.solve import solve
 from planner.cli.status import status
+from planner.cli.sweep import sweep
 from planner.cli.whatif import whatif
 from planner.errors import PlannerError
 from planner.exit_codes import DONE, INTERRUPTED
@@ -55,7 +57,9 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "solve": solve,
     "evict": evict,
     "drain": drain,
+    "apply": apply,
     "whatif": whatif,
+    "sweep": sweep,
     "fleet": fleet,
     "run": run,
     "status": status,
@@ -64,12 +68,12 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "schema": schema,
 }
 
-ALWAYS_LIVE = frozenset(("run", "status"))
+ALWAYS_LIVE = frozenset(("apply", "run", "status"))
 """Those that are about a running cluster and nothing else."""
 LIVE = ALWAYS_LIVE | frozenset(
     name
     for name, command in COMMANDS.items()
-    if name != "fleet" and "example" in signature(command).parameters
+    if name not in ("fleet", "sweep") and "example" in signature(command).parameters
 )
 """Those that read a cluster, and so can read a running one."""
 

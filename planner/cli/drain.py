@@ -28,6 +28,7 @@ from planner.cli.options import (
 )
 from planner.cli.output import show, write_page
 from planner.cli.progress import ProgressLine
+from planner.cli.workers import Dask, Jobs, chosen_workers
 from planner.exit_codes import DONE, INTERRUPTED, NEGATIVE, UNDECIDED
 from planner.report.text.formats import PlanOutput
 
@@ -152,6 +153,8 @@ def drain(  # noqa: PLR0913, PLR0917 - the options of the command
     time_limit: TimeLimit = 60.0,
     scheduler_config: SchedulerConfig = None,
     ignored: IgnoredPlugins = None,
+    jobs: Jobs = None,
+    dask: Dask = None,
     output: PlanFormat = PlanOutput.TABLE,
     report: ReportFile = None,
     verbose: Verbose = False,
@@ -172,7 +175,10 @@ def drain(  # noqa: PLR0913, PLR0917 - the options of the command
     planner drain --example zone-outage-before --most --price 0.2016
     """
     cluster = read_cluster(context, filenames, example)
-    with ProgressLine(sys.stderr, time_limit) as progress:
+    with (
+        chosen_workers(context, jobs, dask) as workers,
+        ProgressLine(sys.stderr, time_limit) as progress,
+    ):
         plan = cluster.drain(
             *(nodes or ()),
             selector=selector,
@@ -196,6 +202,7 @@ def drain(  # noqa: PLR0913, PLR0917 - the options of the command
             time_limit=time_limit,
             scheduler=scheduler_config,
             ignored_plugins=ignored or (),
+            jobs=workers,
             progress=progress,
         )
     write_page(context, plan, report)

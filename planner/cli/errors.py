@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, TextIO
 
 import typer
 
-from planner.errors import PlannerError, UsageError
-from planner.exit_codes import FAILURE, INTERRUPTED, USAGE
+from planner.errors import PlannerError, RefusedError, UsageError
+from planner.exit_codes import FAILURE, INTERRUPTED, NEGATIVE, USAGE
 from planner.report.text.blocks import visible
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ FLAGS = {
     "anonymous": "--anonymous",
     "cordons": "--cordons",
     "costs": "--cost",
+    "dask": "--dask",
     "extra_nodes": "--extra-nodes",
     "goals": "--for",
     "like_descheduler": "--like-descheduler",
@@ -38,10 +39,12 @@ FLAGS = {
     "ignored_strategies": "--ignore-strategy",
     "immovable": "--immovable",
     "in_cluster": "--in-cluster",
+    "jobs": "--jobs",
     "against": "--against",
     "example": "--example",
     "request_timeout": "--request-timeout",
     "max_age": "--max-age",
+    "journal": "--journal",
     "keep": "--keep",
     "log_format": "--log-format",
     "max_input": "--max-input",
@@ -61,6 +64,7 @@ FLAGS = {
     "price": "--price",
     "priority_threshold": "--priority-threshold",
     "rebalance": "--rebalance",
+    "replan": "--replan",
     "rolling": "--rolling",
     "round": "--round",
     "round_timeout": "--round-timeout",
@@ -69,6 +73,7 @@ FLAGS = {
     "survive": "--survive",
     "time_limit": "--time-limit",
     "wave": "--wave",
+    "wave_timeout": "--wave-timeout",
 }
 """What the façade's arguments are called here, as far as its messages speak of them."""
 _ARGUMENT = re.compile(r"`(?P<name>\w+)(?:=(?P<value>[^`]*))?`")
@@ -79,6 +84,8 @@ def report_error(error: PlannerError) -> int:
     help_text = None if error.help is None else _with_flags(error.help)
     told = replace(error, message=_with_flags(error.message), help=help_text)
     _tell(told.render())
+    if isinstance(error, RefusedError):
+        return NEGATIVE
     return USAGE if isinstance(error, UsageError) else FAILURE
 
 

@@ -32,6 +32,7 @@ from planner.cli.options import (
 )
 from planner.cli.output import show, write_page
 from planner.cli.progress import ProgressLine
+from planner.cli.workers import Dask, Jobs, chosen_workers
 from planner.errors import UsageError
 from planner.exit_codes import DONE, INTERRUPTED, NEGATIVE, UNDECIDED
 from planner.report.text.formats import PlanOutput
@@ -142,6 +143,8 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
     time_limit: TimeLimit = 60.0,
     scheduler_config: SchedulerConfig = None,
     ignored: IgnoredPlugins = None,
+    jobs: Jobs = None,
+    dask: Dask = None,
     output: PlanFormat = PlanOutput.TABLE,
     report: ReportFile = None,
     verbose: Verbose = False,
@@ -160,7 +163,10 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
     """
     _check_run_policy(context, run_policy)
     cluster = read_cluster(context, filenames, example)
-    with ProgressLine(sys.stderr, time_limit) as progress:
+    with (
+        chosen_workers(context, jobs, dask) as workers,
+        ProgressLine(sys.stderr, time_limit) as progress,
+    ):
         plan = (
             cluster.evict_under(
                 run_policy,
@@ -171,6 +177,7 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
                 time_limit=time_limit,
                 scheduler=scheduler_config,
                 ignored_plugins=ignored or (),
+                jobs=workers,
                 progress=progress,
             )
             if run_policy is not None
@@ -195,6 +202,7 @@ def evict(  # noqa: PLR0913, PLR0917 - the options of the command
                 time_limit=time_limit,
                 scheduler=scheduler_config,
                 ignored_plugins=ignored or (),
+                jobs=workers,
                 progress=progress,
             )
         )

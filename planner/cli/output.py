@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 def show(context: typer.Context, answer: Answer, output: str, report: str | None = None) -> None:
     """The page first: what is piped away may end the run."""
     write_page(context, answer, report)
+    take = session_of(context).shown
+    if take is not None:
+        take(answer)
+        return
     with quiet_when_nobody_reads():
         answer.called(session_of(context).program).write(sys.stdout, output)
 

@@ -6,6 +6,7 @@ far, and its clock is its own: that of a search begins anew with each of its att
 
 from __future__ import annotations
 
+import math
 import shutil
 import threading
 import time
@@ -20,10 +21,11 @@ EVERY = 0.1
 """Seconds between two lines: nobody reads faster."""
 TICK = 1.0
 """Seconds after which the clock goes on by itself."""
-_RANKS = {"placed": 0, "unplaced": 0, "broken": 1, "excess": 2, "moves": 3}
-"""Levels in the order in which an attempt decides them; wishes follow."""
 _COUNTED = {
     "trials": "trying ties and orders of arrival: {} of {}",
+    "clusters": "asking clusters: {} of {}",
+    "cells": "trying cells of the grid: {} of {}",
+    "failures": "trying failures: {} of {}",
     "descheduler": "comparing with the descheduler's strategies: {} of {}",
 }
 
@@ -31,7 +33,7 @@ _COUNTED = {
 class ProgressLine:
     """Called with every report of the search; gone without a trace in the end."""
 
-    def __init__(self, stream: TextIO, time_limit: float) -> None:
+    def __init__(self, stream: TextIO, time_limit: float = math.inf) -> None:
         self._stream = stream
         self._limit = time_limit
         self._width = min(WIDTH, shutil.get_terminal_size().columns - 1)
@@ -39,7 +41,6 @@ class ProgressLine:
         self._last = 0.0
         self._written = False
         self._progress: Progress | None = None
-        self._attempt = 1
         self._ended = threading.Event()
         self._writing = threading.Lock()
         self._clock: threading.Thread | None = None
@@ -48,9 +49,7 @@ class ProgressLine:
         """What the search has reached."""
         if self._clock is None:
             return
-        before, self._progress = self._progress, progress
-        if before is not None and _rank(progress.level) < _rank(before.level):
-            self._attempt += 1
+        self._progress = progress
         if time.monotonic() - self._last >= EVERY:
             self._write()
 
@@ -80,24 +79,36 @@ class ProgressLine:
     def _write(self) -> None:
         with self._writing:
             self._last, self._written = time.monotonic(), True
-            said = text(self._progress, self._last - self._begin, self._limit, self._attempt)
+            said = text(self._progress, self._last - self._begin, self._limit)
             self._stream.write(f"\r{said[: self._width]:<{self._width}}")
             self._stream.flush()
 
 
-def text(progress: Progress | None, seconds: float, limit: float, attempt: int = 1) -> str:
+def text(progress: Progress | None, seconds: float, limit: float) -> str:
     """`placing pods: 0 of 8 so far, 6 s of 60 s`.
 
     The time limit is one of the search, and measured in its work: what goes on after it is said to
-    be the end. `attempt` counts how often the search began with its first level again.
+    be the end.
     """
-    if progress is not None and progress.level in _COUNTED:
-        said = _COUNTED[progress.level].format(progress.best, progress.bound)
-        return f"{said}, {seconds:.0f} s"
-    again = f"attempt {attempt}: " if attempt > 1 else ""
+    level, _, failed = ("", "", "") if progress is None else progress.level.partition(" ")
+    if progress is not None and level in _COUNTED:
+        said = _COUNTED[level].format(progress.best, progress.bound)
+        said += f", {failed} failed" if failed not in ("", "0") else ""
+        return f"{said}, {seconds:.0f} s{_left(progress)}"
+    again = f"attempt {progress.attempt}: " if progress is not None and progress.attempt > 1 else ""
     said = "preparing" if progress is None else _level(progress)
+    if limit == math.inf:
+        return f"{said}, {seconds:.0f} s"
     spent = f"{seconds:.0f} s of {limit:g} s" if seconds <= limit else f"{seconds:.0f} s, finishing"
     return f"{again}{said}, {spent}"
+
+
+def _left(progress: Progress) -> str:
+    """How long the rest takes if it goes on like that."""
+    if not progress.best or progress.seconds < TICK:
+        return ""
+    rate = progress.best / progress.seconds
+    return f", {rate:.2g} a second, {(progress.bound - progress.best) / rate:.0f} s left"
 
 
 def _level(progress: Progress) -> str:
@@ -120,7 +131,3 @@ def _level(progress: Progress) -> str:
             return f"looking for fewer moves: {best} move{plural}, {done}"
         case _:
             return "weighing preferences"
-
-
-def _rank(level: str) -> int:
-    return _RANKS.get(level.partition(" ")[0], len(_RANKS))

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from planner import Answer
 
 
 @dataclass
@@ -22,6 +26,8 @@ class Session:
     """How planner was called; suggested commands begin with it."""
     live: dict[str, Any] = field(default_factory=dict)
     """The options that choose a running cluster."""
+    shown: Callable[[Answer], None] | None = None
+    """Takes the answer instead of stdout, where the command is one of many."""
     started: float = field(default_factory=time.perf_counter)
 
     @property

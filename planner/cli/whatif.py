@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from typing import Annotated
 
@@ -21,7 +22,9 @@ from planner.cli.options import (
     named,
 )
 from planner.cli.output import show
-from planner.exit_codes import DONE, NEGATIVE, UNDECIDED
+from planner.cli.progress import ProgressLine
+from planner.cli.workers import Dask, Jobs, chosen_workers
+from planner.exit_codes import DONE, INTERRUPTED, NEGATIVE, UNDECIDED
 from planner.report.text.formats import PlanOutput
 
 
@@ -132,6 +135,8 @@ def whatif(  # noqa: PLR0913, PLR0917 - the options of the command
     scheduler_config: SchedulerConfig = None,
     ignored: IgnoredPlugins = None,
     out: OutFile = None,
+    jobs: Jobs = None,
+    dask: Dask = None,
     output: PlanFormat = PlanOutput.TABLE,
     report: ReportFile = None,
     verbose: Verbose = False,
@@ -152,22 +157,30 @@ def whatif(  # noqa: PLR0913, PLR0917 - the options of the command
     """
     keep = out is not None or bool(apply)
     cluster = read_cluster(context, filenames, example, keep_objects=keep)
-    found = cluster.whatif(
-        lose=lose or (),
-        each=each or (),
-        pairs=pairs,
-        manner=manner.value,
-        cordon=cordon or (),
-        scale=scale or (),
-        apply=apply or (),
-        add_nodes=add_nodes or (),
-        namespace=namespace,
-        preempt=preempt,
-        seeds=seeds,
-        scheduler=scheduler_config,
-        ignored_plugins=ignored or (),
-    )
+    with (
+        chosen_workers(context, jobs, dask) as workers,
+        ProgressLine(sys.stderr) as progress,
+    ):
+        found = cluster.whatif(
+            lose=lose or (),
+            each=each or (),
+            pairs=pairs,
+            manner=manner.value,
+            cordon=cordon or (),
+            scale=scale or (),
+            apply=apply or (),
+            add_nodes=add_nodes or (),
+            namespace=namespace,
+            preempt=preempt,
+            seeds=seeds,
+            scheduler=scheduler_config,
+            ignored_plugins=ignored or (),
+            jobs=workers,
+            progress=progress,
+        )
     if out is not None:
         found.after.write(out)
     show(context, found, output, report)
+    if found.stopped == "interrupted":
+        return INTERRUPTED
     return {"same": DONE, "worse": NEGATIVE, "undecided": UNDECIDED}[found.answer]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from planner.documents.eviction_waves import eviction_waves, planned_evictions
+from planner.documents.eviction_waves import eviction_waves, planned_evictions, promised
 from planner.documents.left_alone import assumed_to_return, driven_off, left_alone
 from planner.drain.blocked import Obstacle, obstacles
 from planner.drain.find import Drain
@@ -64,6 +64,7 @@ def drain_plan(
             gone=tried.seeds_reached(terminating=False),
             terminating=tried.seeds_reached(terminating=True),
         ),
+        promised=promised(found, 0, everything=False),
         pods=len(found.given.pods),
         notices=(*_notices(found), *(() if tries else _not_tried(found))),
     )
@@ -77,6 +78,7 @@ def _options(found: Drain, pod_selector: str | None) -> DrainOptions:
         pod_selector=pod_selector,
         max_unavailable=asked.max_unavailable,
         seeds=asked.seeds,
+        owners=tuple(sorted(asked.owners)) or None,
     )
 
 

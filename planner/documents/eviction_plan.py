@@ -11,8 +11,14 @@ from planner.descheduler.baselines import baselines, too_large
 from planner.documents.broken_rules import describe
 from planner.documents.descheduler import baseline
 from planner.documents.eviction_causes import Cause, causes
-from planner.documents.eviction_waves import eviction_waves, planned_evictions
-from planner.documents.left_alone import assumed_to_return, driven_off, left_alone, protected_pods
+from planner.documents.eviction_waves import eviction_waves, planned_evictions, promised
+from planner.documents.left_alone import (
+    also_evicted,
+    assumed_to_return,
+    driven_off,
+    left_alone,
+    protected_pods,
+)
 from planner.documents.part_of_pods import part_notice
 from planner.documents.workload_changes import workload_changes
 from planner.drain.not_emptied import not_emptied
@@ -79,6 +85,11 @@ def eviction_plan(found: Suggestion, compared: tuple[Baseline, ...] = ()) -> Evi
         ),
         before=situation(found.aim.wanted, found.broken),
         after=situation(found.after, found.remaining),
+        promised=promised(
+            found,
+            total(found.remaining),
+            everything=found.aim.anywhere and options.protection.asked is None,
+        ),
         workloads=_workloads(found),
         protected=tuple(protected_pods(found.aim.real, found.protected, found.remaining)),
         left_alone=left_alone(found.aim.real, found.protected),
@@ -105,7 +116,16 @@ def evict_options(cluster: Cluster, options: EvictOptions, aim: Aim | None) -> E
         ),
         max_unavailable=options.max_unavailable,
         priority_threshold=options.protection.priority_threshold,
+        allowed=also_evicted(options.protection.policy),
+        about=_about(cluster, options.protection.asked),
     )
+
+
+def _about(cluster: Cluster, asked: frozenset[int] | None) -> tuple[str, ...] | None:
+    if asked is None:
+        return None
+    refs = {cluster.workloads[int(cluster.group_of[pod])] for pod in asked}
+    return tuple(sorted(f"{ref.namespace}/{ref.short}" for ref in refs))
 
 
 def situation(cluster: Cluster, broken: tuple[Violation, ...]) -> Situation:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 import numpy as np
 
 from planner.cluster import PENDING, Cluster
+from planner.cluster.spread import counted_key
 from planner.cluster.topology import IntArray
-from planner.documents.ready_pods import ReadyAfter
-from planner.evictions.goals import Aim
+from planner.documents.ready_pods import ReadyAfter, controller_of
+from planner.documents.workload_changes import counts_per_domain
+from planner.evictions.goals import Aim, placed_at
 from planner.evictions.repeated_trials import TriedWaves
 from planner.evictions.robust_waves import expected_nodes
-from planner_models.evictions import EvictionLanding, EvictionWave, PlannedEviction
+from planner_models.evictions import (
+    DomainCounts,
+    EvictionLanding,
+    EvictionWave,
+    PlannedEviction,
+    Promised,
+)
 
 
 class Tried(Protocol):
@@ -58,6 +66,7 @@ def planned_evictions(found: Tried) -> Iterator[tuple[int, PlannedEviction]]:
                     pod=real.pods[pod].key,
                     uid=real.pods[pod].uid,
                     workload=real.workloads[group].short,
+                    controller=controller_of(real, pod),
                     node=node,
                     wave=number + 1,
                     reason=f"makes room on {node}",
@@ -87,9 +96,36 @@ def eviction_waves(found: Tried) -> Iterator[EvictionWave]:
             ready=ready.wave(wave.evictions, before, ended),
             pending=max(0, waiting - waited),
             landings=tuple(_landings(real, before, ended)),
+            promises=tuple(_promises(placed_at(real, ended), wave.evictions)),
             excess=found.excess_at(ended),
         )
         before = ended
+
+
+def promised(found: Tried, excess: int, *, everything: bool) -> Promised | None:
+    """What every seed was measured by; of a part of the rules, what is left if ties go by name."""
+    target = found.tried.target
+    if target is None:
+        return None
+    return Promised(excess=target.excess if everything else excess, waiting=target.waiting)
+
+
+def _promises(cluster: Cluster, evicted: Iterable[int]) -> Iterator[DomainCounts]:
+    """Where the pods of the workloads run that lose some in a wave."""
+    key = counted_key(cluster)
+    topology = None if key is None else cluster.topology(key)
+    counts = counts_per_domain(cluster, topology)
+    refs = {cluster.workloads[int(cluster.group_of[pod])] for pod in evicted}
+    for ref in sorted(refs):
+        groups = [group for group, each in enumerate(cluster.workloads) if each == ref]
+        row = counts[groups].sum(axis=0).tolist()
+        domains = () if topology is None else topology.domains
+        yield DomainCounts(
+            namespace=ref.namespace,
+            workload=ref.short,
+            topology_key=key,
+            counts=dict(zip(domains, row, strict=True)),
+        )
 
 
 def _landings(cluster: Cluster, before: IntArray, after: IntArray) -> Iterator[EvictionLanding]:

@@ -56,6 +56,9 @@ class ReadyAfter:
                 workload=self._cluster.workloads[int(self._cluster.group_of[pod])].short,
                 controller=controller,
                 pods=int(np.count_nonzero(after[self._members.get(key, [])] >= 0)),
+                wants=self._cluster.owners.desired(
+                    self._cluster.workloads[int(self._cluster.group_of[pod])]
+                ),
             )
             for key, pod in sorted(first.items())
             for namespace, controller in (key,)

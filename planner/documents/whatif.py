@@ -333,6 +333,7 @@ def each_document(
             "singles": tuple(map(_single, found.found)),
             "pairs": pairs,
             "not_tried": len(found.not_tried) + left_out,
+            "stopped": "interrupted" if found.interrupted else None,
             "notices": (*base.notices, Notice(code="dependencies", text=DEPENDENCIES)),
         }
     )

@@ -42,7 +42,7 @@ def workload_changes(
     groups: dict[WorkloadRef, list[int]] = {}
     for group in np.unique(before.group_of[live]).tolist():
         groups.setdefault(before.workloads[group], []).append(group)
-    tables = [_counts(cluster, topology).tolist() for cluster in (before, after)]
+    tables = [counts_per_domain(cluster, topology).tolist() for cluster in (before, after)]
     lists = (changed.placed, changed.moved, changed.unplaced)
     numbers = [Counter(before.group_of[list(pods)].tolist()) for pods in lists]
     skews = _max_skews(before, groups, topology) if changed.moved else {}
@@ -76,7 +76,7 @@ def _with_controllers(
     )
 
 
-def _counts(cluster: Cluster, topology: Topology | None) -> IntArray:
+def counts_per_domain(cluster: Cluster, topology: Topology | None) -> IntArray:
     """`counts[g, d]`, over the domains of the topology."""
     groups = len(cluster.groups)
     size = 0 if topology is None else len(topology.domains)

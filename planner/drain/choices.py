@@ -48,7 +48,9 @@ class Choices:
     def unbeaten(self, fewest: Fewest) -> tuple[Choice, ...]:
         """Possible shapes, fewest extra nodes first; then a whole domain at once, if it has any."""
         plans = [fewest.rolling]
-        plans += [self._rounds.plan(shape) for shape in self._shapes(fewest)]
+        shapes = list(self._shapes(fewest))
+        names = [f"{shape.nodes_at_once} nodes at once" for shape in shapes]
+        plans += self._options.workers.in_order(planned, self._rounds, shapes, names)
         kept = _none_beats([plan for plan in plans if plan.possible])
         choices = [Choice(plan, self._per_domain(plan.shape.nodes_at_once)) for plan in kept]
         return (*choices, *self._domain_at_once())
@@ -86,6 +88,11 @@ class Choices:
             plan = self._rounds.plan_sets(sets)
             status = "possible" if plan.possible else "undecided"
         yield Choice(plan, key=self.key, status=status)
+
+
+def planned(rounds: Rounds, shape: Shape) -> Rolling:
+    """What a worker does: the rounds of one shape."""
+    return rounds.plan(shape)
 
 
 def _none_beats(plans: Iterable[Rolling]) -> list[Rolling]:

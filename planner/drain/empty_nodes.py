@@ -18,12 +18,12 @@ from planner.disruption.budgets import allowances
 from planner.drain.find import Drain, find_drain, without_pods
 from planner.drain.leaving import Leaving, leaving_pods
 from planner.drain.options import DrainOptions
-from planner.drain.single_failures import without_nodes
 from planner.evictions.emptying import Emptying, EmptyingTrials, waves_within
 from planner.evictions.goals import aim_of, placed_at
 from planner.evictions.repeated_trials import Target, TriedWaves
 from planner.replay.trial import WavePlan
 from planner.replay.violations import total, violations
+from planner.scenario.single_failures import without_nodes
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import Profile
 from planner.sequences.plan import problem_of
@@ -213,7 +213,8 @@ class EmptyingNodes:
 
     def _trials(self, found: Drain, waves: Sequence[WavePlan], seeds: int | None) -> SteadyTrials:
         asked = seeds or self.options.seeds
-        trials = SteadyTrials(found.emptying, found.leaving.going, waves, asked)
+        workers = self.options.workers
+        trials = SteadyTrials(found.emptying, found.leaving.going, waves, asked, workers=workers)
         return trials.breaking_no_more_than(self.broken)
 
 

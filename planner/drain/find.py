@@ -213,7 +213,10 @@ class _Draining:
         return self._trials(waves, pods).tried(waves, patience=1)
 
     def _trials(self, waves: Sequence[WavePlan], pods: Sequence[int]) -> EmptyingTrials:
-        return EmptyingTrials(self._emptying, pods, waves, self._options.seeds, self._report)
+        options = self._options
+        return EmptyingTrials(
+            self._emptying, pods, waves, options.seeds, self._report, options.workers
+        )
 
     @cached_property
     def _problem(self) -> Problem:

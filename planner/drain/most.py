@@ -18,9 +18,9 @@ from planner.drain.fewest_rounds import AtOnce, most_at_once
 from planner.drain.find import Drain
 from planner.drain.many_nodes import ManyNodes
 from planner.drain.options import DrainOptions
-from planner.drain.single_failures import Failing, Failures, single_failures, without_nodes
 from planner.evictions.suggest import settled
 from planner.replay.violations import total, violations
+from planner.scenario.single_failures import Failing, Failures, single_failures, without_nodes
 from planner.scheduler.profile import Profile
 from planner.solver.emptying.best_set import BestEmptySet, EmptySet
 from planner_models.drain import Survive

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.disruption.movability import MovePolicy
+from planner.workers import HERE, Workers
 
 
 @dataclass(frozen=True)
@@ -13,7 +14,8 @@ class DrainOptions:
 
     `force` evicts pods that nobody makes anew, `delete_emptydir_data` those with such volumes;
     `pods` are the only ones that have to leave, if given. Without `seeds` 20 are tried, fewer where
-    so many evictions on so many nodes take too long.
+    so many evictions on so many nodes take too long; `workers` try them, and shapes of rounds,
+    side by side.
     """
 
     nodes: tuple[int, ...]
@@ -24,6 +26,7 @@ class DrainOptions:
     max_unavailable: int | None = None
     seeds: int | None = None
     time_limit: float = 60.0
+    workers: Workers = HERE
 
     @property
     def policy(self) -> MovePolicy:

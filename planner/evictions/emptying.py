@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from planner.replay.verify import CORDON
 from planner.scheduler.profile import Profile
 from planner.sequences.group_dependencies import GroupDependencies
 from planner.solver.progress import Report, silent
+from planner.workers import HERE, Workers
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +42,10 @@ class Emptying:
         """One for all: the scheduler's answers are kept."""
         return Trial(self.aim.real, self.profile, self.budgets, self.pods, self.hopeless)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Whoever gets it in another process makes trials of its own."""
+        return {name: value for name, value in self.__dict__.items() if name != "trial"}
+
 
 class EmptyingTrials(RepeatedTrials):
     """Trials of a drain: these pods have to leave the nodes, and no more pods wait than before.
@@ -55,12 +61,15 @@ class EmptyingTrials(RepeatedTrials):
         waves: Sequence[WavePlan],
         seeds: int | None,
         report: Report = silent,
+        workers: Workers = HERE,
     ) -> None:
         aim = emptying.aim
         self._waited = len(aim.real.pending)
         number = tried_seeds(seeds, aim.real, waves, self._waited - len(emptying.hopeless))
         target = Target(0, self._waited)
-        super().__init__(aim, emptying.profile, emptying.budgets, target, number, report)
+        super().__init__(
+            aim, emptying.profile, emptying.budgets, target, number, report, workers=workers
+        )
         self._pods = np.fromiter(pods, np.int64)
         self._emptying = emptying
 

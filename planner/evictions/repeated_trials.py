@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -20,11 +23,10 @@ from planner.replay.trial_work import usual_seeds
 from planner.replay.violations import total, violations
 from planner.scheduler.profile import Profile
 from planner.solver.progress import Progress, Report, silent
+from planner.workers import HERE, Workers
 
 FEW = 3
 """So many trials say whether something is worth trying in all manners."""
-FIRST_SEED = 2
-"""Trials of the first seed: with evicted pods gone, and still there."""
 EXAMPLES = 6
 """So many failures are enough to learn from before anything else is tried."""
 
@@ -49,6 +51,8 @@ class TriedWaves:
     runs: tuple[TrialRun, ...]
     reached: tuple[bool, ...]
     choices: Choices
+    target: Target | None = None
+    """What `reached` was measured by."""
 
     @property
     def evictions(self) -> int:
@@ -99,13 +103,35 @@ def tried_seeds(
     return usual_seeds(asked, landings, len(cluster.nodes))
 
 
+@dataclass(frozen=True)
+class Once:
+    """Waves that are carried out once."""
+
+    waves: tuple[WavePlan, ...]
+    manner: Manner
+
+
+@dataclass(frozen=True, eq=False)
+class Ran:
+    """How that went, whether it ended well, and which nodes were tied for the best."""
+
+    run: TrialRun
+    well: bool
+    choices: Choices
+
+
+def carried_out(trials: RepeatedTrials, once: Once) -> Ran | None:
+    """What a worker does with its copy of the trials."""
+    return trials.once(once)
+
+
 class RepeatedTrials:
     """Trials of one plan: its aim, what it has to reach, and the manners to try.
 
     After `until`, by the monotonic clock, only the first seed is tried, which a plan is told by.
     """
 
-    def __init__(  # noqa: PLR0913 - a plan, and how it is tried
+    def __init__(  # noqa: PLR0913 - what a plan is tried with
         self,
         aim: Aim,
         profile: Profile,
@@ -115,8 +141,10 @@ class RepeatedTrials:
         report: Report = silent,
         until: float = math.inf,
         *,
+        workers: Workers = HERE,
         cordons: bool = True,
     ) -> None:
+        self._workers = workers
         self._cordons = cordons
         self.aim = aim
         self.profile = profile
@@ -133,24 +161,48 @@ class RepeatedTrials:
         self, waves: Sequence[WavePlan], of: Sequence[Manner] = (), *, patience: int | None = None
     ) -> TriedWaves:
         """Carry the waves out in every manner, or in those given, up to `patience` failures."""
-        trial = self._trial(waves)
         choices: Choices = {}
         runs: list[TrialRun] = []
         reached: list[bool] = []
         chosen = tuple(of) or self.manners
-        for manner in chosen:
-            until = self._until if len(runs) >= FIRST_SEED else math.inf
-            try:
-                runs.append(trial.run(waves, manner, choices=choices, until=until))
-            except OutOfTimeError:
-                break
-            reached.append(self.ends_well(runs[-1]))
-            seconds = time.monotonic() - self._begin
-            self._report(Progress("trials", len(runs), len(chosen), seconds))
-            if reached.count(False) == patience:
-                break
+        tasks = [Once(tuple(waves), manner) for manner in chosen]
+        names = [f"seed {manner.seed} of the ties" for manner in chosen]
+        with closing(self._workers.in_order(carried_out, self, tasks, names)) as found:
+            for ran in found:
+                if ran is None:
+                    break
+                runs.append(ran.run)
+                reached.append(ran.well)
+                for key, nodes in ran.choices.items():
+                    choices[key] = choices[key] | nodes if key in choices else nodes
+                seconds = time.monotonic() - self._begin
+                self._report(Progress("trials", len(runs), len(chosen), seconds))
+                if reached.count(False) == patience:
+                    break
         done = chosen[: len(runs)]
-        return TriedWaves(tuple(waves), done, tuple(runs), tuple(reached), choices)
+        return TriedWaves(tuple(waves), done, tuple(runs), tuple(reached), choices, self._target)
+
+    def once(self, once: Once) -> Ran | None:
+        """One trial; None if the time is over, except for the first seed."""
+        choices: Choices = {}
+        until = self._until if once.manner.seed else math.inf
+        try:
+            run = self._trial(once.waves).run(once.waves, once.manner, choices=choices, until=until)
+        except OutOfTimeError:
+            return None
+        return Ran(run, self.ends_well(run), choices)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For a worker, with the time that is left; what it finds out it keeps by itself."""
+        state = {**self.__dict__, "_report": silent, "_trials": {}, "_excess": {}}
+        now = time.monotonic()
+        return {**state, "_begin": self._begin - now, "_until": self._until - now}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        now = time.monotonic()
+        self.__dict__.update(state)
+        self._begin += now
+        self._until += now
 
     @property
     def late(self) -> bool:
@@ -174,8 +226,18 @@ class RepeatedTrials:
 
     def reached(self, node_of: IntArray) -> bool:
         """Whether no more pods wait and no more is broken than the plan leaves."""
-        waiting = int(np.count_nonzero(node_of == PENDING))
-        return waiting <= self._target.waiting and self.excess(node_of) <= self._target.excess
+        found = self.at(node_of)
+        return found.waiting <= self._target.waiting and found.excess <= self._target.excess
+
+    def at(self, node_of: IntArray) -> Target:
+        """What is reached with pods on these nodes."""
+        return Target(self.excess(node_of), int(np.count_nonzero(node_of == PENDING)))
+
+    def towards(self, target: Target) -> RepeatedTrials:
+        """The same trials, held against another target."""
+        other = copy.copy(self)
+        other._target = target
+        return other
 
     def excess(self, node_of: IntArray) -> int:
         """By how much the aim's rules are broken; kept, since trials often end alike."""

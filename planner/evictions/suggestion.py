@@ -17,15 +17,18 @@ from planner.evictions.repeated_trials import TriedWaves
 from planner.replay.violations import Violation, total, violations
 from planner.scheduler.profile import Profile
 from planner.sequences.outcome import PlanOutcome
+from planner.workers import HERE, Workers
 
 
 @dataclass(frozen=True)
 class EvictOptions:
     """The switches of `planner evict`; `nodes` are to be emptied.
 
-    Without `seeds` 20 are tried, fewer where so many evictions on so many nodes take too long.
-    Without `cordons` no node is cordoned for the length of a wave. With `count_unlimited` it is
-    told how many evictions there would be without limits, where these leave something to do.
+    Without `seeds` 20 are tried, fewer where so many evictions on so many nodes take too long;
+    `workers` try them side by side.
+    Without `cordons` no node is cordoned for the length of a wave. `by_parts`: there will be more
+    plans. Where only the first waves always end well, these are enough; and where limits leave
+    something to do, it is told how many evictions there would be without them.
     """
 
     goals: tuple[Goal, ...] = ("spread",)
@@ -35,8 +38,9 @@ class EvictOptions:
     seeds: int | None = None
     max_unavailable: int | None = None
     time_limit: float = 60.0
+    workers: Workers = HERE
     cordons: bool = True
-    count_unlimited: bool = False
+    by_parts: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,14 +16,15 @@ def grow(search: Search, until: float) -> Fill:
     replaced by cheaper ones; the search keeps the cheapest answer. What is returned is the first
     set that runs everybody, or the one that runs most.
     """
-    best = search.worst(tuple(offer.pool.least for offer in search.filling.offers))
+    least = tuple(offer.pool.least for offer in search.filling.offers)
+    best = search.worst(search.with_opened(least))
     while best.waiting and search.spent < until:
         better = _best_step(search, best, until) or _first_pair(search, best, until)
         if better is None:
             break
         best = better
     if search.try_set(best.added.counts):
-        _improve(search, best.added.counts, until)
+        improve(search, until)
     return best
 
 
@@ -79,19 +80,22 @@ def _gain(search: Search, before: Fill, after: Fill) -> tuple[float, ...]:
     return tuple((b - a) / cost for a, b in zip(then, now, strict=True))
 
 
-def _improve(search: Search, counts: Counts, until: float) -> None:
-    """Cheaper answers that differ in one node, over and over until there is none."""
-    better: Counts | None = counts
-    while better is not None:
-        near = sorted(_cheaper(search, better), key=search.least.cost)
-        better = next(
-            (
-                each
-                for each in near
-                if search.spent < until and search.least.has_room(each) and search.try_set(each)
-            ),
-            None,
+def improve(search: Search, until: float) -> None:
+    """Cheaper answers that differ in few nodes, over and over until there is none."""
+    better = search.found is not None
+    while better and search.found is not None and search.open:
+        near = sorted(set(_cheaper(search, search.found.added.counts)), key=search.value)[::-1]
+        better = any(
+            search.spent < until and search.least.has_room(each) and _filled(search, each)
+            for each in near
         )
+
+
+def _filled(search: Search, counts: Counts) -> bool:
+    """Whether the set is an answer; one seed turns most down."""
+    if counts not in search.tried and search.worst(counts, few=True).waiting:
+        return False
+    return search.try_set(counts)
 
 
 def _cheaper(search: Search, counts: Counts) -> Iterator[Counts]:

@@ -76,6 +76,7 @@ class Trial:
     """Trials over one cluster; `pods` are those that waves may evict.
 
     `hopeless` pods wait, and no eviction of these can change that: nobody tries to place them.
+    `held` nodes are cordoned from the start until the first wave has set its own cordons.
     """
 
     def __init__(
@@ -85,6 +86,7 @@ class Trial:
         allowances: Allowances,
         pods: Sequence[int],
         hopeless: frozenset[int] = frozenset(),
+        held: tuple[int, ...] = (),
     ) -> None:
         self._size = len(cluster.pods)
         self._old = {pod: self._size + i for i, pod in enumerate(pods)}
@@ -92,6 +94,7 @@ class Trial:
         self._allowances = allowances
         self._making = PodMaking(cluster)
         self._hopeless = hopeless
+        self._held = held
 
     @property
     def node_of(self) -> IntArray:
@@ -115,6 +118,7 @@ class Trial:
             self._state, manner, {} if choices is None else choices, self._making, self._hopeless
         )
         running.until = until
+        self._state.cordon(self._held)
         running.settle()
         budgets = Budgets(self._state.cluster, self._allowances)
         after: list[IntArray] = []

@@ -109,20 +109,23 @@ REFILL_CELLS = 500_000  # cells up to which it pays to fill nodes anew
 # groups times kinds of nodes up to which prices on room bound what can be placed:
 PRICED_CELLS = 100_000
 REARRANGED_CELLS = 8_000_000  # groups times nodes up to which nodes are rearranged in windows
-# what waiting pods ask for as a part of what is free: from, to, and how much more scarce ones count
-SCARCITY = (0.001, 10.0)
-SCARCITY_POWER = 3
 REFILL_WINDOWS = ((16, 0.15), (24, 0.3))  # nodes of a window, and CP-SAT's deterministic seconds
 LEAST_WORK = 0.02  # deterministic seconds that a window gets at the least
 REFILL_WORK_SECONDS = 1.7  # seconds that a deterministic one of such a window takes
 WINDOW_BUILD_SECONDS = 0.02  # making a window
-FILL_SECONDS = 5e-7  # placing what fits at the cost of one move, for each group and node
+CHAIN_SECONDS = 2e-8  # looking for chains, for each place that is looked at
+LONGEST_CHAIN = 6  # pods that take each other's place before the last one fits
+ROOM_NODES = 20  # nodes that several pods try to leave
+MOST_LEAVE = 4  # pods that leave a node for one
+LEAVING_SHARE = 0.02  # of the largest node: pods below this size leave as easily as any
+SPARE_PRICE = 1e-6  # what room on a node counts where the price of several is the same
 JOINING = 12  # waiting groups whose pods may come to a window
 WINDOWS_BEFORE_FILL = 6  # windows after which that is done
 FIRST_RANK = 1.5  # how much more often the highest open priority is chosen than by success
 FORGET = 0.97  # what earlier successes count from window to window
 WINDOW_NOISE = 0.3  # what chance adds to the share of a node that is lacking
 CHEAP = 0.05  # pods for the largest node: room that costs less is as cheap as any
+PLACING_PATIENCE = 8  # windows in a row that place no more, before every other one saves moves
 FRUITLESS_WINDOWS = 40  # windows in a row that save no move before the search ends
 WALK_SHARE = 0.08  # first walks
 IDENTICAL_SHARE = 0.2  # all ways to fill nodes that are alike

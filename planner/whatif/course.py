@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -11,7 +10,9 @@ from planner.cluster import Cluster
 from planner.cluster.owners import WorkloadRef
 from planner.replay.trial_work import usual_seeds
 from planner.scenario import LoseNodes, Manner, Outcome, Settled, apply_changes, outcome, settle
+from planner.solver.progress import Report, silent
 from planner.whatif.prepare import Prepared
+from planner.workers import HERE, Workers
 from planner_models.node import ZONE
 
 MannerName = Literal["only", "unreachable", "removed"]
@@ -28,11 +29,16 @@ class Loss:
 
 @dataclass(frozen=True)
 class Options:
-    """How to try a question; without `seeds` as many of the usual ones as the work allows."""
+    """How to try a question; without `seeds` as many of the usual ones as the work allows.
+
+    `workers` try failures and seeds side by side; `report` is told how many are done.
+    """
 
     manners: tuple[Manner, ...] = ("unreachable", "removed")
     seeds: int | None = None
     topology_key: str = ZONE
+    workers: Workers = HERE
+    report: Report = silent
 
 
 def is_worse(found: Outcome) -> bool:
@@ -95,11 +101,8 @@ def _waiting(found: Outcome) -> tuple[tuple[WorkloadRef, int, int], ...]:
 
 def failing(prepared: Prepared, loss: Loss, manner: Manner, options: Options) -> Course:
     """These nodes fail in this manner."""
-
-    def run(seed: int) -> Settled:
-        return fails(prepared, prepared.cluster(seed), loss, manner, seed)
-
-    return _course(prepared, manner, run, options)
+    first = fails(prepared, prepared.cluster(), loss, manner, 0)
+    return _course(prepared, manner, first, loss, options)
 
 
 def fails(prepared: Prepared, cluster: Cluster, loss: Loss, manner: Manner, seed: int) -> Settled:
@@ -110,16 +113,36 @@ def fails(prepared: Prepared, cluster: Cluster, loss: Loss, manner: Manner, seed
 
 def changing(prepared: Prepared, options: Options) -> Course:
     """The changes alone."""
-    return _course(prepared, "only", prepared.settled, options)
+    return _course(prepared, "only", prepared.settled(), None, options)
 
 
 def _course(
-    prepared: Prepared, manner: MannerName, run: Callable[[int], Settled], options: Options
+    prepared: Prepared, manner: MannerName, first: Settled, loss: Loss | None, options: Options
 ) -> Course:
-    first = run(0)
     key = options.topology_key
     moved = len(first.changed.lost) + len(prepared.changed.cluster.pending)
     seeds = usual_seeds(options.seeds, moved, len(first.cluster.nodes))
-    others: Iterator[Settled] = (run(seed) for seed in range(1, seeds))
-    found = [outcome(each, prepared.profile, topology_key=key) for each in (first, *others)]
-    return Course(manner, first, tuple(found))
+    drawn = [Drawn(manner, loss, seed, key) for seed in range(1, seeds)]
+    names = [f"seed {each.seed}" for each in drawn]
+    others = options.workers.in_order(outcome_of, prepared, drawn, names)
+    return Course(manner, first, (outcome(first, prepared.profile, topology_key=key), *others))
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One draw of ties; without a loss, of changes alone."""
+
+    manner: MannerName
+    loss: Loss | None
+    seed: int
+    topology_key: str
+
+
+def outcome_of(prepared: Prepared, drawn: Drawn) -> Outcome:
+    """What comes of it, for whoever counts."""
+    if drawn.loss is None or drawn.manner == "only":
+        settled = prepared.settled(drawn.seed)
+    else:
+        cluster = prepared.cluster(drawn.seed)
+        settled = fails(prepared, cluster, drawn.loss, drawn.manner, drawn.seed)
+    return outcome(settled, prepared.profile, topology_key=drawn.topology_key)

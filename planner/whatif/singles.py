@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
-from planner.cluster import PENDING, Cluster
-from planner.cluster.node_rules import BoolArray
-from planner.cluster.owners import WorkloadRef
 from planner.cluster.topology import IntArray
+from planner.interrupts import interruptible
 from planner.replay.trial_work import USUAL_SEEDS
-from planner.scenario import Manner, Requested, Settled
-from planner.scenario.lost_pods import OF_NODES
+from planner.scenario import Manner, Requested
 from planner.scenario.outcome import requested_cpu
+from planner.solver.progress import Progress
 from planner.whatif.certificate import Certificates, Certified
 from planner.whatif.course import Loss, Options, fails
 from planner.whatif.prepare import Prepared
-from planner_models.resources import CPU
+from planner.whatif.workloads import Hit, Workloads
+from planner.workers import WorkerDiedError
 
 SIMULATED_PODS = 15_000_000
 """Pods of the cluster times simulations of single nodes that are made unless seeds are asked for:
 about a minute."""
 MOST_PAIRS = 200
-
-
-@dataclass(frozen=True)
-class Hit:
-    """A workload, and how many of its pods go down."""
-
-    workload: WorkloadRef
-    down: int
-    of: int
 
 
 @dataclass(frozen=True)
@@ -65,6 +56,7 @@ class Singles:
 
     found: tuple[Single, ...]
     not_tried: tuple[Loss, ...] = ()
+    interrupted: bool = False
 
 
 def pairs_of(losses: Sequence[Loss], pods: IntArray) -> tuple[list[Loss], int]:
@@ -92,7 +84,7 @@ class _Trying:
         self._losses = losses
         self._options = options
         self._cluster = prepared.cluster()
-        self._before = _Workloads(self._cluster)
+        self._before = Workloads(self._cluster)
 
     def run(self) -> Singles:
         counted = [loss for loss in self._losses if len(loss.nodes) == 1]
@@ -109,10 +101,14 @@ class _Trying:
                 open_.append(loss)
         open_.sort(key=lambda loss: -int(self._before.down[list(loss.nodes)].sum()))
         tried, seeds = self._affordable(open_)
-        found += [self._simulated(loss, seeds) for loss in tried]
+        simulated = list(self._simulated(tried, seeds))
+        found += simulated
+        if tried and not found:
+            raise KeyboardInterrupt
         found.sort(key=lambda each: (-each.worst, -each.down))
-        left = {id(loss) for loss in tried}
-        return Singles(tuple(found), tuple(loss for loss in open_ if id(loss) not in left))
+        done = {id(each.loss) for each in simulated}
+        not_tried = tuple(loss for loss in open_ if id(loss) not in done)
+        return Singles(tuple(found), not_tried, interrupted=len(simulated) < len(tried))
 
     def _certified(self) -> Mapping[Manner, Certified]:
         certificates = Certificates(self._cluster, self._prepared.profile)
@@ -139,113 +135,80 @@ class _Trying:
         hardest = self._before.hardest(loss.nodes, hurt)
         return Single(loss, int(self._before.down[node]), missing, hardest, cpu)
 
-    def _simulated(self, loss: Loss, seeds: int) -> Single:
+    def _simulated(self, losses: Sequence[Loss], seeds: int) -> Iterator[Single]:
+        """Every failure in each manner under each seed; after Ctrl-C, those that are complete."""
+        manners, simulations = self._options.manners, Simulations(self._prepared, self._before)
+        tasks = [Once(loss, m, seed) for loss in losses for m in manners for seed in range(seeds)]
+        names = [f"{each.loss.name} {each.manner}, seed {each.seed}" for each in tasks]
+        found: dict[int, Lacking] = {}
+        begin = time.monotonic()
+        with suppress(KeyboardInterrupt), interruptible():
+            every = self._options.workers.completed(lacking, simulations, tasks, names)
+            with closing(every):
+                for index, result in every:
+                    if isinstance(result, WorkerDiedError):
+                        raise result
+                    found[index] = result
+                    seconds = time.monotonic() - begin
+                    progress = Progress("failures", len(found), len(tasks), seconds)
+                    self._options.report(progress)
+        each = len(manners) * seeds
+        for number, loss in enumerate(losses):
+            results = [found.get(index) for index in range(number * each, (number + 1) * each)]
+            complete = [result for result in results if result is not None]
+            if len(complete) == each:
+                yield self._single(loss, complete, seeds)
+
+    def _single(self, loss: Loss, results: Sequence[Lacking], seeds: int) -> Single:
+        """From its results, manner by manner."""
         missing: dict[Manner, int] = {}
-        agree, hurt, cpu = True, set(), Requested(0, 0)
-        for manner in self._options.manners:
-            numbers = []
-            for seed in range(seeds):
-                cluster = self._prepared.cluster(seed)
-                settled = fails(self._prepared, cluster, loss, manner, seed)
-                before = self._before if cluster is self._cluster else _Workloads(cluster)
-                lacking = before.missing(settled)
-                numbers.append(int(lacking.sum()))
-                if seed == 0:
-                    hurt |= set(np.flatnonzero(lacking[before.of_group]).tolist())
-                    cpu = requested_cpu(settled.cluster, settled.changed.down)
+        agree, hurt, cpu = True, set[int](), Requested(0, 0)
+        for number, manner in enumerate(self._options.manners):
+            same = results[number * seeds : (number + 1) * seeds]
+            numbers = {each.pods for each in same}
             missing[manner] = max(numbers)
-            agree = agree and len(set(numbers)) == 1
+            agree = agree and len(numbers) == 1
+            hurt |= same[0].hurt
+            cpu = same[0].cpu
         down = int(self._before.down[list(loss.nodes)].sum())
         hardest = self._before.hardest(loss.nodes, hurt)
         return Single(loss, down, missing, hardest, cpu, seeds, agree)
 
 
-class _Workloads:
-    """Running pods by workload, and what a failure makes of them."""
+@dataclass(frozen=True, eq=False)
+class Simulations:
+    """What a simulation needs of the cluster."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-        numbers: dict[WorkloadRef, int] = {}
-        of = [numbers.setdefault(ref, len(numbers)) for ref in cluster.workloads]
-        self._refs = list(numbers)
-        self.of_group = np.array(of, np.int64)
-        pinned = [ref.kind in OF_NODES for ref in self._refs]
-        self._pinned = np.array(pinned, np.bool_)
-        self._cpu = requested_cpu(cluster, frozenset())
+    prepared: Prepared
+    before: Workloads
 
-    def _running(self, cluster: Cluster, down: frozenset[int]) -> IntArray:
-        here = (cluster.node_of >= 0) & ~cluster.terminating
-        here &= ~np.isin(cluster.node_of, list(down))
-        return self._counted(cluster, here)
 
-    def _counted(self, cluster: Cluster, chosen: BoolArray) -> IntArray:
-        groups = cluster.group_of[chosen]
-        found: IntArray = np.bincount(self.of_group[groups], minlength=len(self._refs))
-        return np.where(self._pinned, 0, found)
+@dataclass(frozen=True)
+class Once:
+    """One failure, once."""
 
-    @cached_property
-    def _now(self) -> tuple[IntArray, IntArray]:
-        """Running, and waiting."""
-        waits = (self._cluster.node_of == PENDING) & ~self._cluster.terminating
-        return self._running(self._cluster, frozenset()), self._counted(self._cluster, waits)
+    loss: Loss
+    manner: Manner
+    seed: int
 
-    @cached_property
-    def down(self) -> IntArray:
-        """By node: pods that go down with it and do not belong to it."""
-        return np.bincount(self._pods[0], minlength=len(self._cluster.nodes))
 
-    @cached_property
-    def _pods(self) -> tuple[IntArray, IntArray]:
-        """The node and the workload of each pod that runs and belongs to no node, by node."""
-        cluster = self._cluster
-        number = self.of_group[cluster.group_of]
-        here = (cluster.node_of >= 0) & ~cluster.terminating & ~self._pinned[number]
-        order = np.argsort(cluster.node_of[here], kind="stable")
-        return cluster.node_of[here][order], number[here][order]
+@dataclass(frozen=True)
+class Lacking:
+    """How many pods do not run then, and of which groups; the CPU that is requested then."""
 
-    def missing(self, settled: Settled) -> IntArray:
-        """By workload: pods that do not run; as `WorkloadOutcome.missing` counts them."""
-        cluster = settled.cluster
-        running, waited = self._now
-        waits = (cluster.node_of == PENDING) & ~cluster.terminating
-        unreplaced = np.zeros(len(self._refs), np.int64)
-        lost = np.zeros(len(self._refs), np.bool_)
-        for each in settled.changed.lost:
-            if each.fate != "daemon":
-                number = self.of_group[cluster.group_of[each.pod]]
-                lost[number] = True
-                unreplaced[number] += each.fate != "replaced"
-        gone = np.where(lost, running - self._running(cluster, settled.changed.down), 0)
-        waiting = unreplaced + self._counted(cluster, waits) - waited
-        found: IntArray = np.maximum(0, np.maximum(gone, waiting))
-        return found
+    pods: int
+    hurt: frozenset[int]
+    cpu: Requested
 
-    def hardest(self, nodes: Sequence[int], hurt: set[int]) -> Hit | None:
-        """Of workloads with pods that do not run, if any, the one that loses the largest share."""
-        where, whose = self._pods
-        parts = [whose[np.searchsorted(where, n) : np.searchsorted(where, n + 1)] for n in nodes]
-        lost = np.bincount(np.concatenate(parts), minlength=len(self._refs))
-        affected = {int(self.of_group[group]) for group in hurt}
-        running = self._now[0]
-        candidates = sorted({*np.flatnonzero(lost).tolist(), *affected}, key=self._refs.__getitem__)
 
-        def severity(number: int) -> tuple[bool, float, int]:
-            down = int(lost[number])
-            return number in affected, down / max(1, int(running[number])), down
-
-        worst = max(candidates, key=severity, default=None)
-        if worst is None:
-            return None
-        return Hit(self._refs[worst], int(lost[worst]), int(running[worst]))
-
-    def cpu_without(self, node: int, groups: Sequence[int]) -> Requested:
-        """CPU when the node is lost and all its pods run elsewhere but those of these groups."""
-        cluster = self._cluster
-        column = cluster.resources.column(CPU)
-        pods = cluster.pods_on(node)
-        pods = pods[~cluster.terminating[pods]]
-        of = cluster.group_of[pods]
-        gone = self._pinned[self.of_group[of]] | np.isin(of, list(groups))
-        used = self._cpu.used - int(cluster.resources.requests[of[gone], column].sum())
-        allocatable = int(cluster.resources.allocatable[node, column])
-        return Requested(used, self._cpu.allocatable - allocatable)
+def lacking(simulations: Simulations, once: Once) -> Lacking:
+    """What one failure leaves without a place under one seed."""
+    prepared = simulations.prepared
+    cluster = prepared.cluster(once.seed)
+    settled = fails(prepared, cluster, once.loss, once.manner, once.seed)
+    first = cluster is prepared.cluster()
+    before = simulations.before if first else Workloads(cluster)
+    lacks = before.missing(settled)
+    hurt = frozenset(np.flatnonzero(lacks[before.of_group]).tolist())
+    cpu = requested_cpu(settled.cluster, settled.changed.down)
+    return Lacking(int(lacks.sum()), hurt, cpu)

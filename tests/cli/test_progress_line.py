@@ -44,14 +44,9 @@ def test_the_clock_goes_on_while_the_search_says_nothing(monkeypatch: pytest.Mon
     assert "preparing, 0 s of 60 s" in stream.getvalue()
 
 
-def test_going_back_to_an_earlier_level_is_another_attempt() -> None:
-    stream = Terminal()
-    with ProgressLine(stream, 60) as progress:
-        progress(Progress("moves", 3, 3, 1))
-        progress(Progress("placed 0", 0, 8, 0))
-        time.sleep(progress_line.EVERY)
-        progress(Progress("placed 0", 1, 8, 0))
-    assert "attempt 2: placing pods: 1 of 8 so far" in stream.getvalue()
+def test_a_further_attempt_is_named() -> None:
+    said = text(Progress("placed 0", 1, 8, 0, attempt=2), 3, 60)
+    assert said == "attempt 2: placing pods: 1 of 8 so far, 3 s of 60 s"
 
 
 @pytest.mark.parametrize(

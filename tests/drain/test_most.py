@@ -14,9 +14,9 @@ from planner.cluster import PENDING, Cluster
 from planner.drain.empty_nodes import EmptyingNodes, is_possible, state_after
 from planner.drain.most import Most, MostNodes, MostOptions
 from planner.drain.options import DrainOptions
-from planner.drain.single_failures import Failing, Failures, without_nodes
 from planner.evictions.goals import aim_of
 from planner.replay.violations import total, violations
+from planner.scenario.single_failures import Failing, Failures, without_nodes
 from planner.scheduler.profile import default_profile
 from planner.sequences.plan import plan_outcome
 from planner.solver.problem.options import SolveOptions

@@ -3,8 +3,8 @@
 Each time a pod that has no node is chosen, and a few nodes: some where little is lacking for it,
 some with dear room that nobody can use as it is, and some with cheap room for those that have to
 make way. What prices say is dear comes from `room_prices`, which also says when no more can be
-placed. Then moves are saved in the same way, around pods that were moved. In between, what fits at
-the cost of one move is placed at once.
+placed. Then moves are saved in the same way, around pods that were moved. At first and in between,
+what `chains` of moves find a place for is placed at once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
 from planner.solver.model.program import FloatArray
-from planner.solver.packing.one_move_each import one_move_each
+from planner.solver.packing.chains import Chains
 from planner.solver.packing.question import Stock, pooled
 from planner.solver.packing.room_prices import priced
 from planner.solver.packing.window import refill_window
@@ -62,7 +62,7 @@ class Rearranging:
         self._successes = np.zeros(len(stock.priorities))
         self._windows = 0
         self.counts = counts
-        self._fill()
+        self._begun = self._fill(thorough=True)
 
     @property
     def _placed(self) -> tuple[int, ...]:
@@ -70,16 +70,17 @@ class Rearranging:
 
     def run(self, budget: Budget, tell: Tell) -> None:
         """Place more, then move less, until the budget ends or nothing is left to gain."""
-        fruitless, told = 0, self._placed
+        budget.spent += self._begun
+        in_vain, fruitless, told = 0, 0, self._placed
         tell(told)
         while not budget.over and fruitless < tuning.FRUITLESS_WINDOWS:
             before = self._key(self.counts)
             ranks = self._open_ranks()
-            if len(ranks):
-                self._place_more(ranks, budget)
+            if len(ranks) and (in_vain < tuning.PLACING_PATIENCE or self._windows % 2):
+                in_vain = 0 if self._place_more(ranks, budget) else in_vain + 1
             else:
                 self._move_less(budget)
-                fruitless = 0 if self._key(self.counts) > before else fruitless + 1
+                fruitless = 0 if len(ranks) or self._key(self.counts) > before else fruitless + 1
             if self._placed != told:
                 told = self._placed
                 tell(told)
@@ -106,7 +107,8 @@ class Rearranging:
         waiting = np.bincount(self._stock.rank, self._missing, minlength=len(self.most)) > 0
         return np.flatnonzero(waiting & (np.array(self._placed) < np.array(self.most)))
 
-    def _place_more(self, ranks: IntArray, budget: Budget) -> None:
+    def _place_more(self, ranks: IntArray, budget: Budget) -> bool:
+        """Around a pod that waits; whether that placed more."""
         rank = self._choose_rank(ranks)
         waiting = np.flatnonzero((self._missing > 0) & (self._stock.rank == rank))
         group = int(self._random.choice(waiting))
@@ -118,13 +120,14 @@ class Rearranging:
         self._successes[rank] += found
         self._windows += 1
         if self._windows % tuning.WINDOWS_BEFORE_FILL == 0:
-            self._fill()
-            budget.spent += tuning.FILL_SECONDS * self.counts.size
+            budget.spent += self._fill(thorough=False)
+        return found
 
-    def _fill(self) -> None:
-        """What fits at the cost of one move each."""
-        left = self._most_moves - self._stock.moves(self.counts)
-        self._offer(one_move_each(self._stock, self.counts, left))
+    def _fill(self, *, thorough: bool) -> float:
+        """What chains of moves find a place for; the work that this takes."""
+        chains = Chains(self._stock, self.counts, self._price, self._most_moves)
+        self._offer(chains.run(thorough=thorough))
+        return chains.work * tuning.CHAIN_SECONDS
 
     def _choose_rank(self, ranks: IntArray) -> int:
         """By success so far, with a preference for the highest priority."""
@@ -173,7 +176,6 @@ class Rearranging:
         come = self.counts - self._stock.now
         groups, homes = np.nonzero(come < 0)
         if not len(groups):
-            budget.spent = budget.seconds
             return
         at = int(self._random.integers(len(groups)))
         new = (come > 0).sum(axis=0)

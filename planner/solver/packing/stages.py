@@ -26,12 +26,13 @@ from planner.solver.packing.room_bounds import Packed, bounded, still_known
 def pack(stock: Stock, limit: float, seed: int) -> Packed:
     """The best packing that was found, with bounds by priority."""
     begin = time.monotonic()
-    packed = _tightened(
-        stock,
-        limit,
-        _walked(stock, stock.now, limit * tuning.WALK_SHARE, seed, tuning.WALK_PATIENCE),
-    )
-    same, refill = alike(stock), stock.now.size <= tuning.REFILL_CELLS
+    same, size = alike(stock), stock.now.size
+    if not same and tuning.PACKING_MODEL_CELLS < size <= tuning.REARRANGED_CELLS:
+        return _rearranged(
+            stock, bounded(stock, stock.now), limit - tuning.PLAN_RESERVE, seed, begin
+        )
+    first = _walked(stock, stock.now, limit * tuning.WALK_SHARE, seed, tuning.WALK_PATIENCE)
+    packed, refill = _tightened(stock, limit, first), size <= tuning.REFILL_CELLS
     if packed.unsettled and same:
         packed = _settled(stock, packed, limit * tuning.IDENTICAL_SHARE)
     if packed.unsettled and refill:
@@ -41,13 +42,6 @@ def pack(stock: Stock, limit: float, seed: int) -> Packed:
     if packed.unsettled and not (same and refill):
         longer = _walked(stock, packed.counts, limit * tuning.LAST_WALK_SHARE, seed + 1, None)
         packed = _taken(stock, limit, packed, longer)
-    size = stock.now.size
-    if (
-        packed.unsettled
-        and not same
-        and tuning.PACKING_MODEL_CELLS < size <= tuning.REARRANGED_CELLS
-    ):
-        packed = _rearranged(stock, packed, limit - tuning.PLAN_RESERVE, seed, begin)
     return packed
 
 

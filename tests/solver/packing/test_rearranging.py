@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.cluster.topology import IntArray
-from planner.solver.packing.one_move_each import one_move_each
+from planner.solver.packing.chains import Chains
 from planner.solver.packing.question import Stock, pooled
 from planner.solver.packing.rearrange import Budget, Rearranging
 from planner.solver.packing.room_prices import priced
@@ -73,12 +73,52 @@ def test_a_pod_that_no_node_can_hold_is_not_possible_however_much_room_there_is(
     assert priced(pooled(given_)[0]).most == (9,)
 
 
-@settings(max_examples=40)
-@given(pinned())
-def test_one_move_each_places_no_fewer_and_stays_legal(given_: Stock) -> None:
-    found = one_move_each(given_, given_.now)
+def _chained(given_: Stock, most_moves: float = math.inf) -> IntArray:
+    pool, kinds = pooled(given_)
+    chains = Chains(given_, given_.now, priced(pool).room[kinds], most_moves)
+    return chains.run(thorough=True)
+
+
+@settings(max_examples=60)
+@given(pinned(), st.integers(0, 3))
+def test_chains_lose_nobody_stay_legal_and_keep_a_limit_on_moves(given_: Stock, most: int) -> None:
+    found = _chained(given_, most)
     assert any((found == table).all() for table in _legal(given_))
-    assert given_.placed(found) >= given_.placed(given_.now)
+    assert (found.sum(axis=1) >= given_.now.sum(axis=1)).all()
+    assert given_.moves(found) <= most
+
+
+@settings(max_examples=60)
+@given(pinned())
+def test_after_chains_nobody_waits_for_whom_one_move_makes_room(given_: Stock) -> None:
+    found = _chained(given_)
+    for table in _legal(given_):
+        *same, more = sorted((table.sum(axis=1) - found.sum(axis=1)).tolist())
+        if more == 1 and not any(same):
+            assert _moved(found, table) > 1
+
+
+def _moved(before: IntArray, after: IntArray) -> int:
+    return int(np.maximum(before - after, 0).sum())
+
+
+def test_the_shortest_chain_is_taken() -> None:
+    # The 4 could push the 3, which pushes the 2, or the other 3, which fits on node 3.
+    given_ = replace(
+        stock([[4], [3], [2]], [[4], [4], [3], [3]], [1, 2, 1], [0, 0, 0]),
+        now=np.array([[0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0]]),
+        least=np.array([0, 2, 1]),
+    )
+    assert given_.moves(_chained(given_)) == 1
+
+
+def test_two_small_pods_leave_a_node_for_a_large_one() -> None:
+    given_ = replace(
+        stock([[4], [2]], [[4], [2], [2]], [1, 2], [0, 0]),
+        now=np.array([[0, 0, 0], [2, 0, 0]]),
+        least=np.array([0, 2]),
+    )
+    assert _chained(given_).tolist() == [[1, 0, 0], [0, 1, 1]]
 
 
 @settings(max_examples=40)
@@ -95,7 +135,7 @@ def test_a_window_over_all_nodes_is_the_best_packing(given_: Stock) -> None:
 def test_rearranging_ends_legal_and_no_worse_than_it_began(given_: Stock) -> None:
     found = _rearranged(given_)
     assert any((found.counts == table).all() for table in _legal(given_))
-    assert _value(given_, found.counts) >= _value(given_, one_move_each(given_, given_.now))
+    assert _value(given_, found.counts) >= _value(given_, _chained(given_))
 
 
 def test_a_chain_of_moves_makes_room_for_a_pinned_pod() -> None:

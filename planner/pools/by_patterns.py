@@ -1,0 +1,119 @@
+"""Sets of nodes by patterns of pods on single nodes, and what no set can cost less than.
+
+Patterns tell how many nodes of each offer would do if pods went where they fit best. kube-scheduler
+decides otherwise: whoever then waits gets more nodes, chosen in the same way for what is left,
+until nobody does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from planner.cluster import Cluster
+from planner.pools.fill import Counts, Filling
+from planner.pools.question import question_of
+from planner.pools.search import Search
+from planner.solver.scale_up.patterns import Patterns
+from planner.solver.scale_up.places import every_places
+
+BOUND_SHARE = 0.3
+"""Of the time: for prices."""
+WHOLE_PODS = 150
+"""Pods up to which patterns are chosen in whole numbers, not rounded."""
+WHOLE_SECONDS = 1.0
+ROUNDS = 12
+"""So often more nodes are added for those who wait."""
+MOST_DOUBLED = 3
+"""So often the number of added nodes is doubled."""
+UNBOUNDED = 1 << 40
+
+
+def by_patterns(search: Search, until: float) -> list[Counts]:
+    """A bound, and an answer if one is found in so much time; the sets that it began with."""
+    every = _patterns(search, search.filling, BOUND_SHARE * (until - search.spent))
+    if not every:
+        return []
+    begun: list[Counts] = []
+    for patterns in sorted(every, key=lambda each: each.bound(UNBOUNDED)):
+        starts = [patterns.rounded()]
+        whole = _whole(search, patterns) if len(search.filling.goal) <= WHOLE_PODS else None
+        starts += [] if whole is None else [whole]
+        for counts in starts:
+            if search.filling.allowed(counts) and search.spent < until:
+                begun.append(counts)
+                _repair(search, counts, until)
+    found = search.found
+    cost = UNBOUNDED if found is None else search.least.cost(found.added.counts)
+    search.prove(min(each.bound(cost) for each in every))
+    return begun
+
+
+def _patterns(search: Search, filling: Filling, seconds: float) -> list[Patterns]:
+    """Patterns for each choice of new domains; none where no model can hold the question."""
+    question = question_of(filling, (1,) * len(filling.offers))
+    if question is None:
+        return []
+    if filling is search.filling:
+        question = replace(question, opened=search.opened)
+    choices = every_places(question)
+    every = []
+    for places in choices:
+        patterns = Patterns(places)
+        patterns.generate(seconds / len(choices))
+        search.spent += patterns.spent
+        every.append(patterns)
+    return every
+
+
+def _whole(search: Search, patterns: Patterns) -> Counts | None:
+    before = patterns.spent
+    found = patterns.whole(WHOLE_SECONDS)
+    search.spent += patterns.spent - before
+    return found
+
+
+def _repair(search: Search, counts: Counts, until: float) -> None:
+    """Nodes for those who still wait, over and over, until nobody does.
+
+    Whom kube-scheduler leaves waiting depends on chance: from round to round more nodes are added
+    for those who wait under one seed, so that others find room as well.
+    """
+    counts = search.with_opened(counts)
+    for number in range(ROUNDS):
+        fill = search.worst(counts, few=True)
+        if not fill.waiting:
+            if search.try_set(counts):
+                return
+            fill = search.worst(counts)
+        loss = None if fill.waiting else search.loss(fill)
+        if loss is not None:
+            more = _more(search, loss.cluster, loss.waiting, loss.zone)
+        elif fill.waiting:
+            more = _more(search, fill.cluster, fill.waiting)
+        else:
+            return  # a rollout gets stuck
+        if more is None or search.spent > until:
+            return
+        times = 1 << min(max(number - 1, 0), MOST_DOUBLED)
+        counts = tuple(a + times * b for a, b in zip(counts, more, strict=True))
+        if not search.filling.allowed(counts) or search.beaten(counts):
+            return
+
+
+def _more(
+    search: Search, cluster: Cluster, waiting: tuple[int, ...], lost: str = ""
+) -> Counts | None:
+    """Nodes for those who wait beside the ones that are there now, in zones that are not lost."""
+    offers = [
+        replace(offer, pool=replace(offer.pool, least=0, most=0 if lost == offer.zone else None))
+        if lost
+        else replace(offer, pool=replace(offer.pool, least=0))
+        for offer in search.filling.offers
+    ]
+    left = Filling(cluster, waiting, offers, search.filling.profile)
+    best: tuple[int, Counts] | None = None
+    for patterns in _patterns(search, left, WHOLE_SECONDS):
+        counts = _whole(search, patterns) or patterns.rounded()
+        if any(counts):
+            best = min(filter(None, (best, (search.least.cost(counts), counts))))
+    return None if best is None else best[1]

@@ -1,0 +1,64 @@
+"""What happens in a process that works for another one.
+
+Tasks run one at a time, also where a Dask worker has several threads: what they share remembers
+what it has found, and is not made for two at once.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import threading
+from collections.abc import Callable
+from multiprocessing import parent_process
+from typing import Any
+
+_one_at_a_time = threading.Lock()
+
+
+class Sent:
+    """What all tasks share, as it was sent; unpickled once in each process, for the first task."""
+
+    def __init__(self, pickled: bytes) -> None:
+        self._pickled = pickled
+        self._values: list[Any] = []
+
+    @property
+    def value(self) -> Any:
+        """The same for all tasks of this process."""
+        if not self._values:
+            self._values.append(pickle.loads(self._pickled))
+        return self._values[0]
+
+    def __reduce__(self) -> tuple[type[Sent], tuple[bytes]]:
+        return Sent, (self._pickled,)
+
+
+_begun: list[Sent] = []
+
+
+def begin(pickled: bytes) -> None:
+    """The first thing in a process of a pool; Ctrl-C is for the process that waits for results."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _begun.append(Sent(pickled))
+
+
+def _end_with_parent() -> None:
+    """Nobody needs the results of a pool whose owner was killed."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def run(function: Callable[[Any, Any], Any], task: Any) -> Any:
+    """One task of a pool."""
+    return run_with(function, _begun[0], task)
+
+
+def run_with(function: Callable[[Any, Any], Any], sent: Sent, task: Any) -> Any:
+    """One task of a Dask worker, which keeps what was sent to it."""
+    with _one_at_a_time:
+        return function(sent.value, task)
