@@ -2,8 +2,8 @@
 
 `clusters` asks many dumps the same, each read by whoever has its turn. `failures` lets nodes of one
 cluster fail one by one, all simulated; the snapshot is sent to each worker once. `workers` 0 is
-this process alone. On a machine with other work the ratio of wall times says little, so processor time
-is told, too: `speedup_cpu` is what there would be if each worker had a core of its own.
+this process alone. On a machine with other work the ratio of wall times says little, so processor
+time is told, too: `speedup_cpu` is what there would be if each worker had a core of its own.
 """
 
 from __future__ import annotations
