@@ -29,7 +29,7 @@ from planner.workers import HERE
 from planner.workers.processes import Processes
 
 PODS_PER_NODE = 20
-ASKED = ("whatif", "--each", "node")
+ASKED = ("whatif", "--each", "zone", "--seeds", "1")
 SAMPLE = 3
 
 
