@@ -22,6 +22,8 @@ from planner_models.plan import Plan
 from planner_models.run_policy import RunPolicy
 from planner_models.run_state import RunStatus
 from planner_models.simulation import Simulation
+from planner_models.sweep import Sweep
+from planner_models.sweep_grid import SweepGrid
 from planner_models.whatif import WhatIf
 
 DOCUMENTS: Mapping[str, type[Document]] = MappingProxyType(
@@ -38,6 +40,7 @@ DOCUMENTS: Mapping[str, type[Document]] = MappingProxyType(
             NodePlan,
             DrainPlan,
             WhatIf,
+            Sweep,
             ApplyReport,
             RunStatus,
             FleetDecision,
@@ -46,7 +49,9 @@ DOCUMENTS: Mapping[str, type[Document]] = MappingProxyType(
     }
 )
 
-SETTINGS: Mapping[str, type[BaseModel]] = MappingProxyType({"RunPolicy": RunPolicy})
+SETTINGS: Mapping[str, type[BaseModel]] = MappingProxyType(
+    {"RunPolicy": RunPolicy, "SweepGrid": SweepGrid}
+)
 """What users write for planner, by kind; these have a JSON Schema, too."""
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"

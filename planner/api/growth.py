@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from planner.api.profiles import Configuration
     from planner.capacity.survive import Failure
     from planner.pools import Objective
+    from planner.pools.find import Zones
     from planner.scenario.changes import Manner
+    from planner_models.drain import Survive
     from planner_models.selectors import LabelSelector
 
 
@@ -101,6 +103,8 @@ class Growth(Loaded):
         pools: Source | Iterable[Source] = (),
         objective: str | None = None,
         keep_rollouts: bool = True,
+        survive: str = "none",
+        zones: str = "used",
         seeds: int = 6,
         compare: bool = True,
         time_limit: float = 60.0,
@@ -115,10 +119,12 @@ class Growth(Loaded):
         `pools` are files with Node objects as templates, MachineDeployments of cluster-api, or
         NodePools of Karpenter with a table of instance types. `objective` says what is saved:
         `price`, `nodes` or `cpu`. Nodes count only if kube-scheduler fills them by itself under all
-        tie `seeds`; with `keep_rollouts` no rollout may get stuck by them that completes today.
+        tie `seeds`; with `keep_rollouts` no rollout may get stuck by them that completes today, and
+        nobody may wait if any single zone or node fails that `survive` names. With `zones="given"`
+        every zone of the pools gets a node: spread rules count only zones that have one.
         `compare` adds what Karpenter and cluster-autoscaler would do, by their published rules.
         """
-        from planner.api.node_plan import OBJECTIVES, NodePlan, pool_input_of
+        from planner.api.node_plan import OBJECTIVES, SURVIVED, ZONES, NodePlan, pool_input_of
         from planner.api.profiles import default_scheduler
         from planner.documents.node_plan import node_plan
         from planner.pools import ScaleUpOptions, objective_of, offers_of, scale_up, unit_of
@@ -133,7 +139,13 @@ class Growth(Loaded):
         saved = objective_of(given, cast("Objective | None", asked))
         profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
         chosen = self._selection("scale-up", targets, namespace, all_namespaces, selector)
-        options = ScaleUpOptions(seeds=seeds, keep_rollouts=keep_rollouts, time_limit=time_limit)
+        options = ScaleUpOptions(
+            seeds=seeds,
+            keep_rollouts=keep_rollouts,
+            survive=cast("Survive", one_of("survive", survive, SURVIVED)),
+            zones=cast("Zones", one_of("zones", zones, ZONES)),
+            time_limit=time_limit,
+        )
         found = scale_up(self.snapshot, chosen.pods, offers_of(given, saved), profile, options)
         others = baselines_of(found, profile) if compare else ()
         plan = node_plan(found, saved, unit_of(given, saved), read.notices, others)

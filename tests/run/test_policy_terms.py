@@ -192,3 +192,17 @@ def test_where_only_the_first_waves_always_end_alike_these_are_enough() -> None:
     assert 0 < found.evictions < planned
     assert found.tried.converges
     assert total(found.remaining) < total(found.broken)
+
+
+def test_children_read_the_cluster_that_was_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names may have blanks; the process that waits gives up on a request sooner than they do."""
+    found: list[Any] = []
+    monkeypatch.setattr("planner.run.start.start", lambda given, _: found.append(given))
+    live = planner.Live(context="my prod", namespace="planner-system")
+    planner.run_policy(tmp_path / "p.yaml", live=live, mode="Apply")
+    (given,) = found
+    assert (given.live, given.namespace) == (("--context", "my prod"), "planner-system")
+    assert given.wanted.timeout == 10.0
+    assert (given.overrides.mode, given.port) == ("Apply", 8080)

@@ -118,6 +118,9 @@ def remarks(document: NodePlan) -> Iterator[str]:
         tried = count_of(document.rollouts.workloads, "Deployment")
         seeds = count_of(document.rollouts.seeds, "tie seed")
         yield f"No rollout that completes today gets stuck ({tried} tried, {seeds} each)."
+    if document.survives is not None:
+        kind, failures = document.survives.kind, document.survives.tried
+        yield f"If any single {kind} fails and is removed, nobody waits ({failures} tried)."
     for effect in document.side_effects:
         if effect.kind == "newDomain":
             noun = "a new zone" if len(effect.domains) == 1 else "new zones"
@@ -216,6 +219,10 @@ def _nodes(adds: Sequence[NodeCount]) -> str:
 def _wrong(alternative: NodeAlternative) -> str:
     if alternative.waiting:
         return _waiting(alternative.waiting)
+    if alternative.lost:
+        verb = "waits" if alternative.waiting_then == 1 else "wait"
+        pods = count_of(alternative.waiting_then, "pod")
+        return f"without {alternative.lost}, {pods} {verb}"
     return f"the next rollout of {', that of '.join(map(_stuck, alternative.stuck_rollouts))}"
 
 
