@@ -107,6 +107,8 @@ class CarryOut:
                 raise StoppedError(("the end is not what was promised.", *verdict.reasons))
             if rest and not (verdict.good and self._course.converges):
                 rest = self._replanned(now, verdict)
+        if rest and last is not None:
+            self._progress.wave = last
         self._cordons.lift(self._held())
         return self._report("done", ())
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.errors import PlannerError
@@ -183,6 +183,7 @@ def missed(number: int) -> tuple[Missed, ...]:
     return tuple(Missed(workload=f"n/deploy/{i:060}", times=2, policy="p") for i in range(number))
 
 
+@settings(max_examples=20)
 @given(st.integers(0, 1500), st.integers(0, 20), st.integers(0, 900))
 def test_a_state_stays_below_its_limit_and_forgets_no_workload(
     suspended: int, rounds: int, events: int
@@ -207,7 +208,8 @@ def test_a_state_that_can_not_be_kept_is_an_error() -> None:
 # Events
 
 
-@given(st.text(), st.text(max_size=60))
+@settings(max_examples=30)
+@given(st.text(max_size=20), st.text(max_size=60))
 def test_a_note_has_at_most_1_kib_and_keeps_its_ending(text: str, ending: str) -> None:
     text = (text * 400).encode("utf-8", "ignore").decode()
     ending = ending.encode("utf-8", "ignore").decode()
