@@ -59,6 +59,18 @@ class NodeCount(Document):
     nodes: int
 
 
+class NodesToAdd(Document):
+    """The cheapest nodes for some pods in short: how many of them still wait then."""
+
+    status: NodePlanStatus
+    objective: Literal["price", "nodes", "cpu"]
+    pods: int
+    waiting: int = 0
+    """Those that no node of the pools takes among them."""
+    adds: tuple[NodeCount, ...] = ()
+    cost: float = 0
+
+
 class WaitingPods(Document):
     """Pods of a workload that still wait, and the rules that keep them off every node."""
 

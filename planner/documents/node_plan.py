@@ -27,6 +27,7 @@ from planner_models.node_plan import (
     NodePlan,
     NodePlanStatus,
     NodeSideEffect,
+    NodesToAdd,
     StuckRollout,
     SurvivedFailures,
     TriedRollouts,
@@ -103,6 +104,20 @@ def node_plan(
         tried_sets=len(found.tried),
         time_limit=options.time_limit,
         notices=(*start.notices, *notices),
+    )
+
+
+def nodes_to_add(found: Found, objective: Objective, unit: Decimal) -> NodesToAdd:
+    """The answer in short, for other questions."""
+    best = found.best
+    counts = (0,) * len(found.offers) if best is None else best.added.counts
+    return NodesToAdd(
+        status=_status(found),
+        objective=objective,
+        pods=len(found.goal) + len(found.never),
+        waiting=len(found.never) + sum(each.pods for each in found.waiting),
+        adds=_node_counts(found, counts),
+        cost=_amount(found.cost(counts), unit),
     )
 
 
