@@ -190,7 +190,7 @@ def _growth(case: Case) -> Measured:
                 added.append(answer)
             else:
                 cluster = filling.cluster
-    whole = _scaled(first, offers, full, STEPS)
+    whole = _scaled(first, offers, full, STEPS, settle=False)
     sums = LeastCost(FreshNodes(whole), whole.goal, offers).at_least((0,) * len(offers), 0)
     answer = Answer(
         sum(each.nodes for each in added),
@@ -205,16 +205,26 @@ def _growth(case: Case) -> Measured:
 
 
 def _scaled(
-    cluster: Cluster, offers: tuple[Offer, ...], full: dict[str, int], step: int
+    cluster: Cluster,
+    offers: tuple[Offer, ...],
+    full: dict[str, int],
+    step: int,
+    *,
+    settle: bool = True,
 ) -> Filling:
-    """The workloads at the size of a step, after kube-scheduler has placed what it can."""
+    """The workloads at the size of a step, after kube-scheduler has placed what it can.
+
+    Before that, sums hold for whatever it does.
+    """
     changes = [
         Scale(ref, n - n // 2 * (STEPS - step) // STEPS)
         for ref, controller in sorted(cluster.owners.controllers.items())
         if isinstance(controller, Deployment)
         for n in (full[ref.name],)
     ]
-    start = settled(apply_changes(cluster, changes).cluster, PROFILE)
+    start = apply_changes(cluster, changes).cluster
+    if settle:
+        start = settled(start, PROFILE)
     return Filling(start, tuple(start.pending.tolist()), offers, PROFILE)
 
 
