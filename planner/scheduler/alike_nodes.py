@@ -296,6 +296,8 @@ class RunsOfReplicas:
             self._cycle, self._alike, self._tried = cycle, None, False
             return None
         if not self._tried:
+            if seen == len(log):
+                return None  # whoever asks twice need not be about to place anybody
             self._tried = True
             self._alike = AlikeNodes.of(self._state, cycle)
         elif self._alike is not None and seen < len(log):

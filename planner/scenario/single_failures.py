@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from planner.cluster import Cluster
-from planner.scenario import LoseNodes, apply_changes, settle
+from planner.scenario.apply import apply_changes
+from planner.scenario.changes import LoseNodes
+from planner.scenario.settle import settle
 from planner.scheduler.profile import Profile
 from planner_models.node import ZONE
 
