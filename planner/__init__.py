@@ -33,8 +33,10 @@ if TYPE_CHECKING:
     from planner.api.rbac import rbac
     from planner.api.run import run_policy, run_status
     from planner.api.simulation import Simulation
+    from planner.api.sweep import Sweep, content_hash, sweep_of, sweep_rows
     from planner.api.whatif import WhatIf
     from planner.errors import PlannerError, UsageError
+    from planner.interrupts import interruptible
     from planner.solver.progress import Progress
     from planner.sources.live.reader import ReadProgress
     from planner.workers import WorkerDiedError, Workers
@@ -61,12 +63,15 @@ else:
         "ReadProgress": "sources.live.reader",
         "Simulation": "api.simulation",
         "Source": "api.load",
+        "Sweep": "api.sweep",
         "UsageError": "errors",
         "WhatIf": "api.whatif",
         "apply_plan": "api.apply",
         "WorkerDiedError": "workers",
         "Workers": "workers",
         "check": "api.check",
+        "content_hash": "api.sweep",
+        "interruptible": "interrupts",
         "live_names": "api.live",
         "load": "api.load",
         "load_fleet": "api.load",
@@ -75,6 +80,8 @@ else:
         "run_policy": "api.run",
         "run_status": "api.run",
         "start_workers": "workers.start",
+        "sweep_of": "api.sweep",
+        "sweep_rows": "api.sweep",
     }
 
     def __getattr__(name):
@@ -109,6 +116,7 @@ __all__ = [
     "ReadProgress",
     "Simulation",
     "Source",
+    "Sweep",
     "UsageError",
     "WhatIf",
     "WorkerDiedError",
@@ -116,6 +124,8 @@ __all__ = [
     "__version__",
     "apply_plan",
     "check",
+    "content_hash",
+    "interruptible",
     "live_names",
     "load",
     "load_fleet",
@@ -123,5 +133,7 @@ __all__ = [
     "run_policy",
     "run_status",
     "start_workers",
+    "sweep_of",
+    "sweep_rows",
     "translate",
 ]

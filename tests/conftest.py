@@ -10,6 +10,10 @@ import os
 
 from hypothesis import settings
 
+from tests.dask_cluster import dask_address
+
+__all__ = ["dask_address"]
+
 settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
 settings.register_profile("long", max_examples=2000, deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("PLANNER_HYPOTHESIS_PROFILE", "ci"))

@@ -62,13 +62,16 @@ def package_of(file: str) -> str | None:
 
 
 def packages(frame: FrameType) -> Iterator[str]:
-    """The packages on the stack from the inside out, each as often as it was entered."""
+    """The packages on the stack from the inside out, each as often as it was entered.
+
+    Workers carry out what they are given: whoever asks them calls itself.
+    """
     last = None
     caller: FrameType | None = frame
     while caller is not None:
         here = package(caller)
-        if here is not None and here != last:
-            yield here
+        if here not in (None, "workers", last):
+            yield str(here)
             last = here
         caller = caller.f_back
 

@@ -120,11 +120,14 @@ class ApplyReport(Document):
 
     `reason` says in lines why it stopped. `cordoned` are nodes that it leaves cordoned, `lifted`
     those whose cordons it took back in the end, `waiting` pods without a node that it made wait.
+    `excessBefore` and `excessAfter` are what the plan brings down: of a drain, the pods to leave.
     """
 
     api_version: Literal["planner/v1"] = "planner/v1"
     kind: Literal["ApplyReport"] = "ApplyReport"
     plan_id: str
+    command: str
+    """What made the plan: `evict`, `drain` or `solve`."""
     source: ClusterSource | None = None
     who: str | None = None
     result: ApplyResult

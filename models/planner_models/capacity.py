@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from planner_models.base import Document
+from planner_models.node_plan import NodesToAdd
 from planner_models.notice import Notice
 from planner_models.source import ClusterSource
 
@@ -120,6 +121,14 @@ class Survival(Document):
     """The same while its nodes are only unreachable, if removed ones leave nobody waiting."""
 
 
+class CapacityCost(Document):
+    """Nodes for so many more pods, and the moves that would make room for as many; 0: none do."""
+
+    count: int
+    moves: int
+    nodes: NodesToAdd
+
+
 class CapacityLine(Document):
     """One workload, or one mix."""
 
@@ -130,6 +139,8 @@ class CapacityLine(Document):
     curve: tuple[CurvePoint, ...] = ()
     bound: UpperBound | None = None
     survive: Survival | None = None
+    cost: tuple[CapacityCost, ...] = ()
+    """Of new nodes, if pools were given."""
     remarks: tuple[str, ...] = ()
 
 

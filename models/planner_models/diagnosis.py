@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field, JsonValue
 
 from planner_models.base import Document
+from planner_models.node_plan import NodesToAdd
 from planner_models.notice import Notice
 from planner_models.plan import Wave
 from planner_models.source import ClusterSource
@@ -218,6 +219,8 @@ class Diagnosis(Document):
     more_conflicts: bool = False
     """Whether there are minimal conflicts beyond those listed."""
     repairs: tuple[Repair, ...] = ()
+    nodes_to_add: NodesToAdd | None = None
+    """The cheapest nodes of the given pools for all pods that were asked about."""
     not_listed: tuple[str, ...] = ()
     """Changes that suggest themselves and don't help, each with the reason."""
     hints: tuple[Notice, ...] = ()

@@ -20,7 +20,10 @@ from planner_models.inspection import Inspection
 from planner_models.node_plan import NodePlan
 from planner_models.plan import Plan
 from planner_models.run_policy import RunPolicy
+from planner_models.run_state import RunStatus
 from planner_models.simulation import Simulation
+from planner_models.sweep import Sweep
+from planner_models.sweep_grid import SweepGrid
 from planner_models.whatif import WhatIf
 
 DOCUMENTS: Mapping[str, type[Document]] = MappingProxyType(
@@ -37,14 +40,18 @@ DOCUMENTS: Mapping[str, type[Document]] = MappingProxyType(
             NodePlan,
             DrainPlan,
             WhatIf,
+            Sweep,
             ApplyReport,
+            RunStatus,
             FleetDecision,
             FleetDecisionList,
         )
     }
 )
 
-SETTINGS: Mapping[str, type[BaseModel]] = MappingProxyType({"RunPolicy": RunPolicy})
+SETTINGS: Mapping[str, type[BaseModel]] = MappingProxyType(
+    {"RunPolicy": RunPolicy, "SweepGrid": SweepGrid}
+)
 """What users write for planner, by kind; these have a JSON Schema, too."""
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"

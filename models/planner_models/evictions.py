@@ -9,6 +9,7 @@ from pydantic import Field
 from planner_models.base import Document
 from planner_models.notice import Notice
 from planner_models.plan import (
+    AlsoEvicted,
     PlanViolation,
     ProtectedCount,
     ProtectedPod,
@@ -28,15 +29,6 @@ class EvictionLimits(Document):
     total: int | None = None
     per_node: int | None = None
     per_namespace: int | None = None
-
-
-class AlsoEvicted(Document):
-    """What was allowed to be evicted beyond the usual; `owners` are kinds that bring pods back."""
-
-    bare_pods: bool = False
-    local_storage: bool = False
-    jobs: bool = False
-    owners: tuple[str, ...] = ()
 
 
 class EvictionOptions(Document):

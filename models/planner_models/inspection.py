@@ -45,10 +45,14 @@ class ZoneInspection(Document):
 
 
 class NodeInspection(Document):
-    """All nodes. `zoneKey` is the label that zones were told by, absent if no node has one."""
+    """All nodes. `zoneKey` is the label that zones were told by, absent if no node has one.
+
+    `cordonedByPlanner` are nodes that carry a cordon of `planner apply` or of one of its scripts.
+    """
 
     total: int
     cordoned: int
+    cordoned_by_planner: tuple[str, ...] | None = None
     not_ready: int
     zone_key: str | None = None
     zones: tuple[ZoneInspection, ...]

@@ -16,6 +16,8 @@ HOSTNAME = "kubernetes.io/hostname"
 ZONE = "topology.kubernetes.io/zone"
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 REGION = "topology.kubernetes.io/region"
+PLANNER_CORDON = "planner/cordon"
+"""The annotation of a node that planner has cordoned: which plan, and in which wave."""
 UNSCHEDULABLE_TAINT = "node.kubernetes.io/unschedulable"
 
 

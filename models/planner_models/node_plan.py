@@ -59,6 +59,18 @@ class NodeCount(Document):
     nodes: int
 
 
+class NodesToAdd(Document):
+    """The cheapest nodes for some pods in short: how many of them still wait then."""
+
+    status: NodePlanStatus
+    objective: Literal["price", "nodes", "cpu"]
+    pods: int
+    waiting: int = 0
+    """Those that no node of the pools takes among them."""
+    adds: tuple[NodeCount, ...] = ()
+    cost: float = 0
+
+
 class WaitingPods(Document):
     """Pods of a workload that still wait, and the rules that keep them off every node."""
 
@@ -76,6 +88,13 @@ class StuckRollout(Document):
     message: str = ""
 
 
+class SurvivedFailures(Document):
+    """Failures that leave nobody waiting with the new nodes, each tried; lost nodes are removed."""
+
+    kind: Literal["zone", "node"]
+    tried: int
+
+
 class NodeAlternative(Document):
     """Nodes that cost no more and are no answer; each was tried."""
 
@@ -84,6 +103,9 @@ class NodeAlternative(Document):
     cost: float
     waiting: tuple[WaitingPods, ...] = ()
     stuck_rollouts: tuple[StuckRollout, ...] = ()
+    lost: str = ""
+    """The zone or node after whose loss so many pods would wait."""
+    waiting_then: int = 0
 
 
 class NodeBaseline(Document):
@@ -154,6 +176,10 @@ class NodePlan(Document):
     left_out: tuple[str, ...] = ()
     """Pods that kube-scheduler does not look at: gated, or another scheduler's."""
     rollouts: TriedRollouts | None = None
+    survives: SurvivedFailures | None = None
+    """Absent if nothing had to be survived, or no nodes were found that do."""
+    zones: Literal["given", "used"] = "used"
+    """With `given`, every zone of the pools has a node then."""
     side_effects: tuple[NodeSideEffect, ...] = ()
     alternatives: tuple[NodeAlternative, ...] = ()
     baselines: tuple[NodeBaseline, ...] = ()

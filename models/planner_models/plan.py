@@ -16,6 +16,15 @@ HardRule = Literal["topologySpread", "nodeAffinity", "taints", "podAffinity", "p
 Stop = Literal["timeLimit", "interrupted", "rounds"]
 
 
+class AlsoEvicted(Document):
+    """What was allowed to be evicted beyond the usual; `owners` are kinds that bring pods back."""
+
+    bare_pods: bool = False
+    local_storage: bool = False
+    jobs: bool = False
+    owners: tuple[str, ...] = ()
+
+
 class PlanOptions(Document):
     """What was asked for; the same options over the same input give the same plan."""
 
@@ -28,6 +37,7 @@ class PlanOptions(Document):
     time_limit: float
     seed: int = 0
     workers: int = 1
+    allowed: AlsoEvicted | None = None
 
 
 class Objective(Document):

@@ -7,6 +7,7 @@ from typing import Literal
 
 from planner_models.base import Document
 from planner_models.run_policy import Mode
+from planner_models.source import ClusterSource
 
 RoundResult = Literal["done", "nothing", "paused", "stopped", "failed"]
 """Evicted, or would have; found nothing to do; waited; stopped on the way; went wrong."""
@@ -67,6 +68,7 @@ class RunStatus(Document):
 
     api_version: Literal["planner/v1"] = "planner/v1"
     kind: Literal["RunStatus"] = "RunStatus"
+    source: ClusterSource | None = None
     namespace: str
     at: datetime
     leader: str | None = None

@@ -130,6 +130,18 @@ class Answer(Document):
         return f"<pre>{escape(self.to_text())}</pre>"
 
     @property
+    def in_short(self) -> str:
+        """The answer in a few words."""
+        return self._short()
+
+    @property
+    def cluster_size(self) -> dict[str, int]:
+        """Nodes, pods and pods that wait of the cluster that it is about."""
+        cluster = self._snapshot
+        counts = {"nodes": len(cluster.nodes), "pods": len(cluster.pods)}
+        return {**counts, "waiting": len(cluster.pending)}
+
+    @property
     def _snapshot(self) -> Snapshot:
         """The cluster that it is about; a fleet's answers are about none."""
         assert self._origin.cluster is not None

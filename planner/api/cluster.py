@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from planner.api.load import Source
     from planner.api.profiles import Configuration
     from planner.api.simulation import Simulation
+    from planner.api.sweep import Sweep
     from planner.api.whatif import WhatIf
     from planner.solver.progress import Progress
     from planner.workers import Workers
     from planner_models.selectors import LabelSelector
+    from planner_models.sweep_grid import SweepGrid
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -188,6 +190,20 @@ class Cluster(Explanations, Growth, Plans):
         ended = in_the_end(found.courses[-1].settled)
         answer._after = replace(self, snapshot=ended, objects=objects)
         return answer
+
+    def grid(
+        self,
+        grid: SweepGrid | str | os.PathLike[str],
+        *,
+        jobs: int | Workers | None = 1,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Sweep:
+        """How many pods do not run under each growth and failure of a grid, or of its file."""
+        from planner.api.grid import grid_in, try_grid
+
+        require_nodes(self.snapshot)
+        asked = grid_in(grid) if isinstance(grid, str | os.PathLike) else grid
+        return try_grid(self, asked, jobs, progress)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """The objects as they were read, with pods where they are now, as JSON for kubectl."""

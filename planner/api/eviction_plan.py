@@ -159,5 +159,5 @@ def options_under(
         seeds=seeds,
         time_limit=time_limit,
         cordons=terms.cordons,
-        count_unlimited=True,
+        by_parts=True,
     )

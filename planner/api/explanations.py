@@ -11,7 +11,10 @@ from planner.api.names import require_nodes
 
 if TYPE_CHECKING:
     from planner.api.diagnosis import Diagnosis
+    from planner.api.load import Source
     from planner.api.profiles import Configuration
+    from planner.scheduler.profile import Profile
+    from planner_models.diagnosis import Diagnosis as DiagnosisDocument
     from planner_models.selectors import LabelSelector
 
 
@@ -31,6 +34,7 @@ class Explanations(Loaded):
         costs: Mapping[str, int] | None = None,
         states: int | None = None,
         cells: int | None = None,
+        pools: Source | Iterable[Source] = (),
         scheduler: Configuration = None,
         ignored_plugins: Sequence[str] = (),
     ) -> Diagnosis:
@@ -39,7 +43,8 @@ class Explanations(Loaded):
         A target is `web-1`, `pod/web-1` or `deploy/web`; several are judged together, and of a
         workload the pods that are pending. `costs` says
         what kinds of change cost (`{"addNode": 5}`). `states` and `cells` limit the search for
-        evictions that make room.
+        evictions that make room. With `pools`, as for `scale_up`, the advice to add a node says
+        which.
         """
         from planner.api.diagnosis import Diagnosis, beside_messages, explain_options
         from planner.api.profiles import filtering_profiles, scheduler_of
@@ -61,6 +66,7 @@ class Explanations(Loaded):
             profile = scheduler_of(self.snapshot, chosen.asked, profiles)
             found = explain_pods(self.snapshot, chosen.asked, profile, options)
             found = beside_messages(found, self.snapshot, profiles, chosen.asked)
+            found = self._with_nodes(found, chosen.asked, pools, profile)
         return Diagnosis.of(
             with_places(found, self.paths), self._origin("explain", chosen.arguments)
         )
@@ -78,6 +84,7 @@ class Explanations(Loaded):
         costs: Mapping[str, int] | None = None,
         states: int | None = None,
         cells: int | None = None,
+        pools: Source | Iterable[Source] = (),
         scheduler: Configuration = None,
         ignored_plugins: Sequence[str] = (),
     ) -> Diagnosis:
@@ -106,5 +113,27 @@ class Explanations(Loaded):
             else nothing_pending(self.snapshot, ())
         )
         found = beside_messages(found, self.snapshot, profiles, chosen.asked)
+        found = self._with_nodes(found, chosen.asked, pools, profiles[0])
         places = with_places(found, () if brief else self.paths)
         return Diagnosis.of(places, self._origin("explain", chosen.arguments))
+
+    def _with_nodes(
+        self,
+        found: DiagnosisDocument,
+        pods: Sequence[int],
+        pools: Source | Iterable[Source],
+        profile: Profile,
+    ) -> DiagnosisDocument:
+        """With the cheapest nodes of the pools for these pods, if there are pools."""
+        if not pools:
+            return found
+        from planner.api.node_plan import pool_input_of
+        from planner.documents.node_plan import nodes_to_add
+        from planner.pools import ScaleUpOptions, objective_of, offers_of, scale_up, unit_of
+
+        given = pool_input_of(pools, self.snapshot.nodes).pools
+        saved = objective_of(given, None)
+        offers = offers_of(given, saved)
+        nodes = scale_up(self.snapshot, pods, offers, profile, ScaleUpOptions())
+        told = nodes_to_add(nodes, saved, unit_of(given, saved))
+        return found.model_copy(update={"nodes_to_add": told})

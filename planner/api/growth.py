@@ -8,15 +8,22 @@ from typing import TYPE_CHECKING, cast
 from planner.api.arguments import one_of, require_at_least, require_time
 from planner.api.loaded import Loaded
 from planner.api.names import require_nodes
+from planner.errors import UsageError
 
 if TYPE_CHECKING:
     from planner.api.capacity import Capacity
     from planner.api.load import Source
     from planner.api.node_plan import NodePlan
     from planner.api.profiles import Configuration
+    from planner.capacity import Found
     from planner.capacity.survive import Failure
+    from planner.cluster import Cluster
     from planner.pools import Objective
+    from planner.pools.find import Zones
     from planner.scenario.changes import Manner
+    from planner.scheduler.profile import Profile
+    from planner_models.capacity import CapacityCost
+    from planner_models.drain import Survive
     from planner_models.selectors import LabelSelector
 
 
@@ -35,6 +42,7 @@ class Growth(Loaded):
         manner: str = "removed",
         up_to: int = 10_000,
         by: str | None = None,
+        pools: Source | Iterable[Source] = (),
         time_limit: float = 60.0,
         scheduler: Configuration = None,
         ignored_plugins: Sequence[str] = (),
@@ -46,7 +54,8 @@ class Growth(Loaded):
         of other pods would add, or as many as it takes (`any`, by default of one workload only),
         `survive` for the number that stands the loss of any `zone` (the default) or `node`, whose
         nodes are `manner`. `by` says by which domains pods are shown: `zone`, `node`, `pool` or a
-        label.
+        label. With `pools`, as for `scale_up`, the answer for one workload says what nodes for as
+        many pods cost without any move.
         """
         from planner.api.capacity import (
             MANNERS,
@@ -85,15 +94,42 @@ class Growth(Loaded):
             time_limit=time_limit,
         )
         lines = [capacity(cluster, demands, profile, options) for demands in questions]
+        if pools and not single:
+            raise UsageError(
+                f"`pools` is about one workload, and these are {len(questions)}",
+                help="name one: deploy/web",
+            )
         found = capacity_document(
             cluster,
             lines,
             options,
+            cost=self._new_nodes(cluster, lines[0], pools, profile, time_limit) if pools else (),
             left_out=left_out,
             not_counted=others if not single else (),
             topology_key=key,
         )
         return Capacity.of(found, self._origin("capacity", chosen.arguments))
+
+    def _new_nodes(
+        self,
+        cluster: Cluster,
+        line: Found,
+        pools: Source | Iterable[Source],
+        profile: Profile,
+        time_limit: float,
+    ) -> tuple[CapacityCost, ...]:
+        from planner.api.node_plan import pool_input_of
+        from planner.capacity.new_nodes import new_nodes
+        from planner.documents.node_plan import nodes_to_add
+        from planner.pools import ScaleUpOptions, objective_of, offers_of, unit_of
+        from planner_models.capacity import CapacityCost
+
+        given = pool_input_of(pools, self.snapshot.nodes).pools
+        saved = objective_of(given, None)
+        options = ScaleUpOptions(time_limit=time_limit)
+        found = new_nodes(cluster, line, offers_of(given, saved), profile, options)
+        told = nodes_to_add(found.found, saved, unit_of(given, saved))
+        return (CapacityCost(count=found.count, moves=found.moves, nodes=told),)
 
     def scale_up(  # noqa: PLR0913 - options are keywords
         self,
@@ -101,6 +137,8 @@ class Growth(Loaded):
         pools: Source | Iterable[Source] = (),
         objective: str | None = None,
         keep_rollouts: bool = True,
+        survive: str = "none",
+        zones: str = "used",
         seeds: int = 6,
         compare: bool = True,
         time_limit: float = 60.0,
@@ -115,10 +153,12 @@ class Growth(Loaded):
         `pools` are files with Node objects as templates, MachineDeployments of cluster-api, or
         NodePools of Karpenter with a table of instance types. `objective` says what is saved:
         `price`, `nodes` or `cpu`. Nodes count only if kube-scheduler fills them by itself under all
-        tie `seeds`; with `keep_rollouts` no rollout may get stuck by them that completes today.
+        tie `seeds`; with `keep_rollouts` no rollout may get stuck by them that completes today, and
+        nobody may wait if any single zone or node fails that `survive` names. With `zones="given"`
+        every zone of the pools gets a node: spread rules count only zones that have one.
         `compare` adds what Karpenter and cluster-autoscaler would do, by their published rules.
         """
-        from planner.api.node_plan import OBJECTIVES, NodePlan, pool_input_of
+        from planner.api.node_plan import OBJECTIVES, SURVIVED, ZONES, NodePlan, pool_input_of
         from planner.api.profiles import default_scheduler
         from planner.documents.node_plan import node_plan
         from planner.pools import ScaleUpOptions, objective_of, offers_of, scale_up, unit_of
@@ -133,7 +173,13 @@ class Growth(Loaded):
         saved = objective_of(given, cast("Objective | None", asked))
         profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
         chosen = self._selection("scale-up", targets, namespace, all_namespaces, selector)
-        options = ScaleUpOptions(seeds=seeds, keep_rollouts=keep_rollouts, time_limit=time_limit)
+        options = ScaleUpOptions(
+            seeds=seeds,
+            keep_rollouts=keep_rollouts,
+            survive=cast("Survive", one_of("survive", survive, SURVIVED)),
+            zones=cast("Zones", one_of("zones", zones, ZONES)),
+            time_limit=time_limit,
+        )
         found = scale_up(self.snapshot, chosen.pods, offers_of(given, saved), profile, options)
         others = baselines_of(found, profile) if compare else ()
         plan = node_plan(found, saved, unit_of(given, saved), read.notices, others)

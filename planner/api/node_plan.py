@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from planner_models.node import Node
 
 OBJECTIVES = ("price", "nodes", "cpu")
+SURVIVED = ("zone", "node", "none")
+ZONES = ("given", "used")
 
 
 class NodePlan(node_plan.NodePlan, Answer):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TextIO
@@ -62,7 +63,9 @@ def run_policy(  # noqa: PLR0913 - options are keywords
     seconds = seconds_of(round_timeout, "round_timeout")
     planning = ["--scheduler-config", scheduler] if scheduler else []
     planning += [word for name in ignored_plugins for word in ("--ignore-plugin", name)]
-    words = where.arguments or ("--live",)
+    words = tuple(shlex.split(" ".join(where.arguments))) or ("--live",)
+    if where.request_timeout is not None:
+        words = (*words, "--request-timeout", str(where.request_timeout))
     return start(
         Start(
             file=os.fspath(policy),

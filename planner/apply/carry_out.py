@@ -65,9 +65,10 @@ class CarryOut:
             return self._stopped("failed" if stop.failure else "stopped", stop.lines)
         except CancelledError:
             return self._stopped("interrupted", ())
-        except (ApiError, UnreachableError, PlannerError) as error:
-            told = [str(error), *(filter(None, [getattr(error, "detail", None)]))]
-            return self._stopped("failed", tuple(told))
+        except PlannerError as error:
+            return self._stopped("failed", tuple(filter(None, (error.message, error.detail))))
+        except (ApiError, UnreachableError) as error:
+            return self._stopped("failed", (str(error),))
 
     def _run(self, begin: Callable[[ApplyStart], bool]) -> ApplyReport:
         now = self._read()
@@ -106,6 +107,8 @@ class CarryOut:
                 raise StoppedError(("the end is not what was promised.", *verdict.reasons))
             if rest and not (verdict.good and self._course.converges):
                 rest = self._replanned(now, verdict)
+        if rest and last is not None:
+            self._progress.wave = last
         self._cordons.lift(self._held())
         return self._report("done", ())
 

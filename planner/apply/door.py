@@ -38,6 +38,9 @@ from planner_models.evictions import EvictionPlan
 from planner_models.plan import Plan
 from planner_models.source import ClusterSource
 
+MADE_BY = {"EvictionPlan": "evict", "DrainPlan": "drain", "Plan": "solve"}
+"""The command that writes such a document."""
+
 COMMAND = "planner apply"
 NEEDED = frozenset(kind.resource for kind in (BUDGETS, NAMESPACES, *WORKLOADS))
 """Kinds without which it is not known what an eviction does, beside nodes and pods."""
@@ -141,6 +144,7 @@ def undo_plan(api: Api, document: Reviewed, asked: Asked, hooks: Hooks) -> Apply
         lifted = Cordons(writer, plan_id, journal).lift(names)
         return ApplyReport(
             plan_id=plan_id,
+            command=MADE_BY[document.kind],
             source=found.source,
             result="undone",
             waves=0,

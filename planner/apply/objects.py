@@ -8,9 +8,10 @@ import msgspec
 
 from planner.apply.access import REVIEWS
 from planner.apply.writing import Writer
+from planner_models.node import PLANNER_CORDON
 
-CORDON = "planner/cordon"
-"""The annotation of a node that planner has cordoned: `PLANID/WAVE`."""
+CORDON = PLANNER_CORDON
+"""Its value is `PLANID/WAVE`."""
 
 
 def eviction(namespace: str, pod: str, uid: str) -> dict[str, Any]:

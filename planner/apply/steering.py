@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 
 from planner.apply.course import Course, course_of_evictions
 from planner.apply.replay_rest import allowed_waiting, keeps_counts
@@ -108,7 +107,7 @@ def _shape(document: Plan, moved: tuple[WorkloadChange, ...]) -> Course:
     nothing = EvictionPlan(
         plan_id=document.plan_id,
         source=document.source,
-        options=EvictionOptions(goals=("spread",)),
+        options=EvictionOptions(goals=("spread",), allowed=document.options.allowed),
         converges=True,
         checked_seeds=USUAL_SEEDS,
         convergence=Convergence(seeds=USUAL_SEEDS, gone=0, terminating=0),
@@ -125,7 +124,7 @@ def _document(document: Plan, found: _Steered, moved: tuple[WorkloadChange, ...]
     return EvictionPlan(
         plan_id=document.plan_id,
         source=document.source,
-        options=EvictionOptions(goals=("spread",)),
+        options=EvictionOptions(goals=("spread",), allowed=document.options.allowed),
         evictions=tuple(eviction for _, eviction in planned_evictions(found)),
         waves=tuple(eviction_waves(found)),
         converges=True,
@@ -165,11 +164,15 @@ def _refused(found: _Steered, document: Plan, order: Sequence[Step], most: int) 
             told.append(
                 f"{real.pods[step.pod].name} would go to {would}, planned for {names[step.node]}"
             )
-    listed = "; ".join(islice(told, TOLD)) + ("; ..." if len(told) > TOLD else "")
-    at_once = f"{most} node{'' if most == 1 else 's'} at once ({SHARE} %)"
+    at_once = f"{most} node{'' if most == 1 else 's'} at once ({100 // SHARE} %)"
+    if told:
+        listed = "; ".join(told[:TOLD]) + ("; ..." if len(told) > TOLD else "")
+        what = f"{len(told)} of {document.evictions} moves: {listed}"
+    else:
+        good, seeds = found.tried.seeds_reached(terminating=True), len(found.tried.manners) // 2
+        what = f"it ends in the promised counts in {good} of {seeds} seeds"
     return RefusedError(
         "kube-scheduler would not carry out this plan",
-        detail=f"{len(told)} of {document.evictions} moves: {listed}\n"
-        f"Cordons that prevent it: none within {at_once}.",
+        detail=f"{what}\nCordons that prevent it: none within {at_once}.",
         help="planner evict --for spread looks for evictions that end well by themselves",
     )

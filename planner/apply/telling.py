@@ -96,6 +96,7 @@ def report_of(
     verdict, excess = progress.verdict, progress.excess
     return ApplyReport(
         plan_id=course.plan_id,
+        command=course.command,
         source=progress.source,
         who=around.who,
         result=result,

@@ -36,6 +36,7 @@ from planner.cli.session import Session
 from planner.cli.simulate import simulate
 from planner.cli.solve import solve
 from planner.cli.status import status
+from planner.cli.sweep import sweep
 from planner.cli.whatif import whatif
 from planner.errors import PlannerError
 from planner.exit_codes import DONE, INTERRUPTED
@@ -58,6 +59,7 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "drain": drain,
     "apply": apply,
     "whatif": whatif,
+    "sweep": sweep,
     "fleet": fleet,
     "run": run,
     "status": status,
@@ -71,7 +73,7 @@ ALWAYS_LIVE = frozenset(("apply", "run", "status"))
 LIVE = ALWAYS_LIVE | frozenset(
     name
     for name, command in COMMANDS.items()
-    if name != "fleet" and "example" in signature(command).parameters
+    if name not in ("fleet", "sweep") and "example" in signature(command).parameters
 )
 """Those that read a cluster, and so can read a running one."""
 

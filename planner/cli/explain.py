@@ -19,6 +19,7 @@ from planner.cli.options import (
     IgnoredPlugins,
     MaxInput,
     Namespace,
+    NewNodePools,
     OutputFormat,
     ReportFile,
     SchedulerConfig,
@@ -100,6 +101,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
     cost: Costs = None,
     states: States = 60_000,
     cells: Cells = 20_000,
+    pools: NewNodePools = None,
     scheduler_config: SchedulerConfig = None,
     ignored: IgnoredPlugins = None,
     output: OutputFormat = Output.TABLE,
@@ -143,6 +145,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of the command
         costs=costs,
         states=states,
         cells=cells,
+        pools=pools or (),
         scheduler=scheduler_config,
         ignored_plugins=ignored or (),
     )

@@ -249,3 +249,12 @@ Seeds: TypeAlias = Annotated[
     ),
 ]
 WaveNumber: TypeAlias = Annotated[int | None, limit("--wave", "Show this wave only.", 1)]
+NewNodePools = Annotated[
+    list[str] | None,
+    named(
+        "--pools",
+        "Nodes that could be added, as for scale-up: which of them to add, and what they cost. "
+        "Repeatable.",
+        "FILE|DIR",
+    ),
+]

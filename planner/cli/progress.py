@@ -23,6 +23,8 @@ TICK = 1.0
 """Seconds after which the clock goes on by itself."""
 _COUNTED = {
     "trials": "trying ties and orders of arrival: {} of {}",
+    "clusters": "asking clusters: {} of {}",
+    "cells": "trying cells of the grid: {} of {}",
     "failures": "trying failures: {} of {}",
     "descheduler": "comparing with the descheduler's strategies: {} of {}",
 }
@@ -88,8 +90,10 @@ def text(progress: Progress | None, seconds: float, limit: float) -> str:
     The time limit is one of the search, and measured in its work: what goes on after it is said to
     be the end.
     """
-    if progress is not None and progress.level in _COUNTED:
-        said = _COUNTED[progress.level].format(progress.best, progress.bound)
+    level, _, failed = ("", "", "") if progress is None else progress.level.partition(" ")
+    if progress is not None and level in _COUNTED:
+        said = _COUNTED[level].format(progress.best, progress.bound)
+        said += f", {failed} failed" if failed not in ("", "0") else ""
         return f"{said}, {seconds:.0f} s{_left(progress)}"
     again = f"attempt {progress.attempt}: " if progress is not None and progress.attempt > 1 else ""
     said = "preparing" if progress is None else _level(progress)
@@ -103,8 +107,8 @@ def _left(progress: Progress) -> str:
     """How long the rest takes if it goes on like that."""
     if not progress.best or progress.seconds < TICK:
         return ""
-    left = progress.seconds * (progress.bound - progress.best) / progress.best
-    return f", {left:.0f} s left"
+    rate = progress.best / progress.seconds
+    return f", {rate:.2g} a second, {(progress.bound - progress.best) / rate:.0f} s left"
 
 
 def _level(progress: Progress) -> str:

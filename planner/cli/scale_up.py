@@ -59,6 +59,22 @@ KeepRollouts = Annotated[
         help="Take no nodes with which a rollout gets stuck that completes today.",
     ),
 ]
+Survive = Annotated[
+    str,
+    typer.Option(
+        "--survive",
+        metavar="zone|node|none",
+        help="Enough nodes that nobody waits if any single one of these fails and is removed.",
+    ),
+]
+Zones = Annotated[
+    str,
+    typer.Option(
+        "--zones",
+        metavar="given|used",
+        help="Whether every zone of the pools gets a node: spread counts only zones with one.",
+    ),
+]
 Compare = Annotated[
     bool,
     typer.Option(
@@ -83,6 +99,8 @@ def scale_up(  # noqa: PLR0913, PLR0917 - the options of the command
     pools: Pools = None,
     objective: Objective = None,
     keep_rollouts: KeepRollouts = True,
+    survive: Survive = "none",
+    zones: Zones = "used",
     seeds: Seeds = 6,
     compare: Compare = True,
     time_limit: TimeLimit = 60.0,
@@ -115,6 +133,8 @@ def scale_up(  # noqa: PLR0913, PLR0917 - the options of the command
         pools=pools or (),
         objective=objective,
         keep_rollouts=keep_rollouts,
+        survive=survive,
+        zones=zones,
         seeds=seeds,
         compare=compare,
         time_limit=time_limit,

@@ -106,12 +106,10 @@ def unused(policy: DeschedulerPolicy, ignored: Collection[str] = ()) -> Iterator
 
 
 def movable(policy: DeschedulerPolicy, ignored: Collection[str] = ()) -> MovePolicy:
-    """What all of the policy's evictors give free beyond the usual."""
+    """What all of the policy's evictors give free beyond the usual; critical pods stay anyway."""
     found = [each.evictor.protections for each in kept_strategies(policy, ignored)]
-    return MovePolicy(
-        local_storage=bool(found) and all("PodsWithLocalStorage" not in each for each in found),
-        system_critical=bool(found) and all("SystemCriticalPods" not in each for each in found),
-    )
+    free = bool(found) and all("PodsWithLocalStorage" not in each for each in found)
+    return MovePolicy(local_storage=free)
 
 
 def spared_pods(

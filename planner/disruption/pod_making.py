@@ -48,8 +48,10 @@ class PodMaking:
         """Pods of ordered StatefulSets, with those of lower ordinals."""
         members: dict[WorkloadRef, dict[int, int]] = {}
         for index, pod in enumerate(self._cluster.pods):
+            if pod.owner is None or pod.owner.kind != "StatefulSet":
+                continue
             number = ordinal_of(pod.name)
-            if pod.owner is None or number is None or self._cluster.node_of[index] == GONE:
+            if number is None or self._cluster.node_of[index] == GONE:
                 continue
             ref = WorkloadRef(pod.namespace, pod.owner.kind, pod.owner.name)
             found = self._cluster.owners.controllers.get(ref)

@@ -80,6 +80,9 @@ class Replacements:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._controllers = cluster.owners.controllers
+        self._rollouts: dict[WorkloadRef, str] = {}
+        """What is known by now, by ReplicaSet."""
+        self._numbered: dict[WorkloadRef, Mapping[int, Pod]] = {}
 
     def of(self, pod: int, *, before: int = 0, together: int | None = None) -> Replacement:
         """What the pod's controller does once the pod is gone, and the API server then.
@@ -158,7 +161,9 @@ class Replacements:
     ) -> Replacement:
         if controller.metadata.deletion_timestamp is not None:
             return Replacement("none", f"{ref.short} is being deleted")
-        rollout = self._rollout_above(controller)
+        if ref not in self._rollouts:
+            self._rollouts[ref] = self._rollout_above(controller)
+        rollout = self._rollouts[ref]
         if rollout:
             return Replacement("other", rollout)
         if controller.status.refused:
@@ -234,16 +239,18 @@ class Replacements:
             waits = self._ordinals.unready_below(ref, start, ordinal)
             if waits is not None:
                 return Replacement("none", f"{ref.short} makes it anew only when {waits} is ready")
-        mine = {
-            number: self._cluster.pods[each]
-            for each in self._pods_of[ref]
-            if (number := ordinal_of(self._cluster.pods[each].name)) is not None
-        }
-        due = revision_of(ref.short, controller, mine, ordinal)
+        due = revision_of(ref.short, controller, self._by_ordinal(ref), ordinal)
         if due.under_way:
             return Replacement("other", due.under_way)
         changed = another_pod(controller.spec.template, pod, same_template=due.same)
         return Replacement("other", changed) if changed else EQUAL
+
+    def _by_ordinal(self, ref: WorkloadRef) -> Mapping[int, Pod]:
+        if ref not in self._numbered:
+            pods = [self._cluster.pods[each] for each in self._pods_of[ref]]
+            numbered = ((ordinal_of(each.name), each) for each in pods)
+            self._numbered[ref] = {n: each for n, each in numbered if n is not None}
+        return self._numbered[ref]
 
     def _stateful_unseen(self, ref: WorkloadRef, pod: Pod) -> Replacement:
         """Of a set that the input lacks: it may be ordered, as sets usually are."""

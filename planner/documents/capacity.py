@@ -13,6 +13,7 @@ from planner.cluster import Cluster
 from planner_models.capacity import (
     Capacity,
     CapacityBest,
+    CapacityCost,
     CapacityLine,
     CapacityNow,
     CapacitySubject,
@@ -39,14 +40,21 @@ def capacity_document(
     left_out: int = 0,
     not_counted: Sequence[str] = (),
     topology_key: str | None = None,
+    cost: Sequence[CapacityCost] = (),
 ) -> Capacity:
-    """The document of one or several counts over the same cluster, by zones or another label."""
+    """The document of one or several counts over the same cluster, by zones or another label.
+
+    `cost` is that of new nodes, where there is one count.
+    """
     key = topology_key or ZONE
     several = len(cluster.topology(key).domains) > 1
     return Capacity(
         nodes=len(cluster.nodes),
         topology_key=key if several else None,
-        lines=tuple(_line(each, options, key, left_out) for each in lines),
+        lines=tuple(
+            _line(each, options, key, left_out).model_copy(update={"cost": tuple(cost)})
+            for each in lines
+        ),
         not_counted=tuple(not_counted),
         notices=tuple(n for n in cluster.notices if n.code not in COUNTED_WITH),
     )

@@ -9,7 +9,7 @@ from planner.documents.drain_plan import drain_plan
 from planner.documents.drain_rounds import at_once, evictions_of
 from planner.drain.empty_nodes import state_after
 from planner.drain.most import MostAnswer, SavedSet
-from planner.drain.single_failures import Failing, without_nodes
+from planner.scenario.single_failures import Failing, without_nodes
 from planner_models import drain as model
 from planner_models.drain import DrainPlan
 from planner_models.resources import CPU

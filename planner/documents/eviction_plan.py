@@ -8,12 +8,17 @@ import numpy as np
 
 from planner.cluster import PENDING, Cluster
 from planner.descheduler.baselines import baselines, too_large
-from planner.disruption.movability import DEFAULT_POLICY, MovePolicy
 from planner.documents.broken_rules import describe
 from planner.documents.descheduler import baseline
 from planner.documents.eviction_causes import Cause, causes
 from planner.documents.eviction_waves import eviction_waves, planned_evictions, promised
-from planner.documents.left_alone import assumed_to_return, driven_off, left_alone, protected_pods
+from planner.documents.left_alone import (
+    also_evicted,
+    assumed_to_return,
+    driven_off,
+    left_alone,
+    protected_pods,
+)
 from planner.documents.part_of_pods import part_notice
 from planner.documents.workload_changes import workload_changes
 from planner.drain.not_emptied import not_emptied
@@ -28,7 +33,6 @@ from planner.solver.progress import Report, silent
 from planner.words import count_of
 from planner_models.descheduler_policy import DeschedulerPolicy
 from planner_models.evictions import (
-    AlsoEvicted,
     Baseline,
     Convergence,
     EvictionLimits,
@@ -112,19 +116,8 @@ def evict_options(cluster: Cluster, options: EvictOptions, aim: Aim | None) -> E
         ),
         max_unavailable=options.max_unavailable,
         priority_threshold=options.protection.priority_threshold,
-        allowed=_allowed(options.protection.policy),
+        allowed=also_evicted(options.protection.policy),
         about=_about(cluster, options.protection.asked),
-    )
-
-
-def _allowed(policy: MovePolicy) -> AlsoEvicted | None:
-    if policy == DEFAULT_POLICY:
-        return None
-    return AlsoEvicted(
-        bare_pods=policy.bare_pods,
-        local_storage=policy.local_storage,
-        jobs=policy.jobs,
-        owners=tuple(sorted(policy.owners)),
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from planner.cluster.snapshot import Cluster
 from planner.cluster.topology import NO_DOMAIN, IntArray
 from planner_models.inspection import Flavour, NodeInspection, Unit, Utilisation, ZoneInspection
-from planner_models.node import INSTANCE_TYPE, ZONE, Node
+from planner_models.node import INSTANCE_TYPE, PLANNER_CORDON, ZONE, Node
 from planner_models.quantity import format_cpu, format_resource
 from planner_models.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 
@@ -24,11 +24,18 @@ def inspect_nodes(cluster: Cluster) -> NodeInspection:
     return NodeInspection(
         total=len(cluster.nodes),
         cordoned=sum(node.spec.unschedulable for node in cluster.nodes),
+        cordoned_by_planner=tuple(_cordoned_by_planner(cluster.nodes)) or None,
         not_ready=sum(not node.ready for node in cluster.nodes),
         zone_key=key,
         zones=() if key is None else tuple(_zones(cluster, key)),
         flavours=_flavours(cluster.nodes),
     )
+
+
+def _cordoned_by_planner(nodes: Iterable[Node]) -> Iterable[str]:
+    for node in nodes:
+        if node.spec.unschedulable and PLANNER_CORDON in node.metadata.annotations:
+            yield node.name
 
 
 def zone_key(nodes: Iterable[Node]) -> str | None:

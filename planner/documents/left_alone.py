@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from planner.cluster import PENDING, Cluster
+from planner.disruption.movability import DEFAULT_POLICY, MovePolicy
 from planner.disruption.replacement import Replacements
 from planner.replay.violations import Violation
 from planner_models.notice import Notice
-from planner_models.plan import ProtectedCount, ProtectedPod
+from planner_models.plan import AlsoEvicted, ProtectedCount, ProtectedPod
 
 
 def protected_pods(
@@ -78,3 +79,15 @@ def driven_off(cluster: Cluster, pods: Iterable[int]) -> Iterator[Notice]:
     if names:
         text = "replacements that find no room may drive off pods of lower priority"
         yield Notice(code="preempts", text=text, objects=names)
+
+
+def also_evicted(policy: MovePolicy) -> AlsoEvicted | None:
+    """What may go beyond the usual, if anything."""
+    if policy == DEFAULT_POLICY:
+        return None
+    return AlsoEvicted(
+        bare_pods=policy.bare_pods,
+        local_storage=policy.local_storage,
+        jobs=policy.jobs,
+        owners=tuple(sorted(policy.owners)),
+    )

@@ -14,6 +14,7 @@ from planner.pools.fill import Counts, Fill
 from planner.pools.kept_rollouts import Stuck
 from planner.pools.peers import Baseline
 from planner.pools.waiting import Waiting
+from planner.scenario.single_failures import single_failures
 from planner_models.node import ZONE, Node
 from planner_models.node_plan import (
     AddedNodes,
@@ -26,7 +27,9 @@ from planner_models.node_plan import (
     NodePlan,
     NodePlanStatus,
     NodeSideEffect,
+    NodesToAdd,
     StuckRollout,
+    SurvivedFailures,
     TriedRollouts,
     UsedNode,
     WaitingPods,
@@ -71,6 +74,8 @@ def node_plan(
         rollouts=TriedRollouts(workloads=len(found.rollouts), seeds=options.rollout_seeds)
         if found.rollouts
         else None,
+        survives=_survives(found),
+        zones=options.zones,
         side_effects=tuple(_side_effects(found)),
         alternatives=tuple(
             NodeAlternative(
@@ -79,6 +84,8 @@ def node_plan(
                 cost=_amount(found.cost(each.counts), unit),
                 waiting=_waiting(each.waiting),
                 stuck_rollouts=_stuck(each.stuck),
+                lost=each.lost,
+                waiting_then=each.waiting_then,
             )
             for each in found.alternatives
         ),
@@ -98,6 +105,28 @@ def node_plan(
         time_limit=options.time_limit,
         notices=(*start.notices, *notices),
     )
+
+
+def nodes_to_add(found: Found, objective: Objective, unit: Decimal) -> NodesToAdd:
+    """The answer in short, for other questions."""
+    best = found.best
+    counts = (0,) * len(found.offers) if best is None else best.added.counts
+    return NodesToAdd(
+        status=_status(found),
+        objective=objective,
+        pods=len(found.goal) + len(found.never),
+        waiting=len(found.never) + sum(each.pods for each in found.waiting),
+        adds=_node_counts(found, counts),
+        cost=_amount(found.cost(counts), unit),
+    )
+
+
+def _survives(found: Found) -> SurvivedFailures | None:
+    kind = found.options.survive
+    if kind == "none" or found.best is None or not found.accepted:
+        return None
+    tried = sum(1 for _ in single_failures(found.best.cluster, kind))
+    return SurvivedFailures(kind=kind, tried=tried)
 
 
 def _status(found: Found) -> NodePlanStatus:

@@ -12,6 +12,7 @@ from planner.disruption.node_lifecycle import with_condition_taints
 from planner.documents.broken_rules import Broken, broken_by, describe, reasons
 from planner.documents.greedy_comparison import compare
 from planner.documents.left_alone import (
+    also_evicted,
     assumed_to_return,
     driven_off,
     left_alone,
@@ -169,6 +170,7 @@ def plan_options(options: SolveOptions) -> PlanOptions:
         time_limit=options.time_limit,
         seed=options.seed,
         workers=options.workers,
+        allowed=also_evicted(options.policy),
     )
 
 

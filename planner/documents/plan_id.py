@@ -57,7 +57,10 @@ def _parts(cluster: Cluster) -> Iterator[Any]:
     for budget in cluster.budgets:
         yield [budget.key, budget.model_dump(mode="json", exclude={"metadata"})]
     for ref, controller in sorted(cluster.owners.controllers.items()):
-        yield [ref.key, controller.model_dump(mode="json", include={"spec"})]
+        meta = controller.metadata
+        wants = getattr(controller.spec, "replicas", None)
+        # The generation grows with every change of the spec.
+        yield [ref.key, meta.uid, meta.generation, meta.deletion_timestamp, wants]
 
 
 def _group(cluster: Cluster, index: int) -> list[Any]:

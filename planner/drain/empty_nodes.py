@@ -18,12 +18,13 @@ from planner.disruption.budgets import allowances
 from planner.drain.find import Drain, find_drain, without_pods
 from planner.drain.leaving import Leaving, leaving_pods
 from planner.drain.options import DrainOptions
-from planner.drain.single_failures import without_nodes
 from planner.evictions.emptying import Emptying, EmptyingTrials, waves_within
 from planner.evictions.goals import aim_of, placed_at
 from planner.evictions.repeated_trials import Target, TriedWaves
 from planner.replay.trial import WavePlan
 from planner.replay.violations import total, violations
+from planner.scenario.single_failures import without_nodes
+from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import Profile
 from planner.sequences.plan import problem_of
 from planner.solver.emptying.best_set import BestEmptySet
@@ -66,6 +67,17 @@ def state_after(found: Drain) -> Cluster:
     return placed_at(found.aim.real, found.tried.runs[0].node_of)
 
 
+def refused_by_volumes(cluster: Cluster, profile: Profile) -> list[int]:
+    """Groups whose claims no node can be found for, wherever other pods are."""
+    asked = [group for group in cluster.groups if group.volumes]
+    plugin = next((each for each in profile.filters if each.name == "VolumeBinding"), None)
+    if plugin is None or not asked:
+        return []
+    state = SchedulingState(cluster)
+    refusals = ((group.index, plugin.pre_filter(state, group).rejection) for group in asked)
+    return [index for index, refusal in refusals if refusal is not None]
+
+
 class EmptyingNodes:
     """Empties nodes of one cluster, in which nobody waits who could be placed.
 
@@ -92,9 +104,10 @@ class EmptyingNodes:
         offered = np.maximum(cluster.resources.allocatable.mean(axis=0), 1)
         self._share = (cluster.resources.requests / offered).max(axis=1)
         kept = np.fromiter(self.all.kept, np.int64)
-        self.stuck = frozenset(cluster.node_of[kept].tolist())
-        """Nodes with a pod that may not leave."""
         going = np.array(self.all.going, np.int64)
+        refused = going[np.isin(cluster.group_of[going], refused_by_volumes(cluster, profile))]
+        self.stuck = frozenset(cluster.node_of[[*kept.tolist(), *refused.tolist()]].tolist())
+        """Nodes with a pod that may not leave, or that no node would ever take again."""
         self.evictions = np.bincount(cluster.node_of[going], minlength=len(cluster.nodes))
         """How many pods have to leave each node and come back."""
 

@@ -45,6 +45,8 @@ class ManyNodes:
     _going: list[int] = field(default_factory=list)
     """Nodes that are to be empty in the end."""
     _waves: list[WavePlan] = field(default_factory=list)
+    in_vain: frozenset[int] = frozenset()
+    """Nodes whose pods found no place, not even where they came from: the next go is without."""
 
     def run(self) -> Drain:
         """The nodes that were emptied, with the waves that did it, under ties by name."""
@@ -81,22 +83,34 @@ class ManyNodes:
     def _go(self, pods: Sequence[int], trial: Trial) -> Iterator[WavePlan]:
         """Wave after wave, each made up when the one before has ended."""
         cluster = self.emptying.cluster
-        waited, size = len(cluster.pending), max(1, len(pods) // BATCHES)
+        size = max(1, len(pods) // BATCHES)
         back = _GivenBack(cluster)
         for begin in range(0, len(pods), size):
             going = frozenset(self._going)
             batch = [pod for pod in pods[begin : begin + size] if cluster.node_of[pod] in going]
             for wave in waves_within(batch, self.emptying.budgets):
                 yield self._wave(wave.evictions)
-                many = 1
-                while self._going and np.count_nonzero(trial.node_of == PENDING) > waited:
-                    self._going = back.without(self._going, trial.node_of, many)
-                    many *= 2
-                    yield self._wave(())
+                yield from self._place(back, trial)
+                self.in_vain |= back.give_up(trial.node_of)
         for _ in range(REPAIRS):
             astray = self._astray(trial.node_of)
             for wave in waves_within(astray, self.emptying.budgets):
                 yield self._wave(wave.evictions)
+
+    def _place(self, back: _GivenBack, trial: Trial) -> Iterator[WavePlan]:
+        """Nodes with room are given back as long as that helps who waits, and then their own."""
+        many, waiting = 1, len(back.waiting(trial.node_of))
+        while self._going and waiting:
+            self._going = back.without(self._going, trial.node_of, many)
+            yield self._wave(())
+            left = len(back.waiting(trial.node_of))
+            if left == waiting:
+                break
+            many, waiting = 2 * many, left
+        if waiting:
+            homes = back.homes(trial.node_of)
+            self._going = [node for node in self._going if node not in homes]
+            yield self._wave(())
 
     def _astray(self, node_of: IntArray) -> list[int]:
         """Pods beyond the limit of hard spread: where others have left since they came.
@@ -130,16 +144,32 @@ class _GivenBack:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._static = StaticRules(cluster)
+        self._given_up: set[int] = set()
 
     def without(self, going: list[int], node_of: IntArray, many: int) -> list[int]:
         """The nodes without so many that have room for who waits, and the most pods left."""
-        waiting = np.flatnonzero((node_of == PENDING) & (self._cluster.node_of >= 0))
+        waiting = self.waiting(node_of)
         there = np.bincount(node_of[node_of >= 0], minlength=len(self._cluster.nodes))
         fits = self._fitting(np.unique(self._cluster.group_of[waiting]), node_of)
         chosen = np.array(going, np.int64)
         rank = np.lexsort((chosen, -there[chosen], -fits[chosen]))
         given = set(chosen[rank[:many]].tolist())
         return [node for node in going if node not in given]
+
+    def waiting(self, node_of: IntArray) -> IntArray:
+        """Pods that had a node, have none now, and may find one."""
+        found = np.flatnonzero((node_of == PENDING) & (self._cluster.node_of >= 0))
+        return found[~np.isin(found, list(self._given_up))]
+
+    def give_up(self, node_of: IntArray) -> frozenset[int]:
+        """Who still waits does so for ever; the nodes that they came from."""
+        homes = self.homes(node_of)
+        self._given_up.update(self.waiting(node_of).tolist())
+        return homes
+
+    def homes(self, node_of: IntArray) -> frozenset[int]:
+        """The nodes that those came from."""
+        return frozenset(self._cluster.node_of[self.waiting(node_of)].tolist())
 
     def _fitting(self, groups: IntArray, node_of: IntArray) -> IntArray:
         """How many of the groups each node has room for."""

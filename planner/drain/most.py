@@ -18,9 +18,9 @@ from planner.drain.fewest_rounds import AtOnce, most_at_once
 from planner.drain.find import Drain
 from planner.drain.many_nodes import ManyNodes
 from planner.drain.options import DrainOptions
-from planner.drain.single_failures import Failing, Failures, single_failures, without_nodes
 from planner.evictions.suggest import settled
 from planner.replay.violations import total, violations
+from planner.scenario.single_failures import Failing, Failures, single_failures, without_nodes
 from planner.scheduler.profile import Profile
 from planner.solver.emptying.best_set import BestEmptySet, EmptySet
 from planner_models.drain import Survive
@@ -38,6 +38,12 @@ SPARE = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 """Parts of the requests for which room is left over, in a large cluster: the first that does."""
 GOES = 24
 """So many goes through a large cluster are tried; one that fails early costs little."""
+NEAR = 0.98
+"""A part of the bound that is good enough in a large cluster."""
+FINEST = 0.01
+"""Less than this is not told apart in room that is left over."""
+QUICK_WORK = 20_000_000
+"""Evictions times nodes up to which another go is worth its time: about two seconds."""
 FAILURE_WORK = 3_000_000
 """Pods times nodes up to which every single failure is tried without being asked to."""
 
@@ -104,22 +110,39 @@ class MostNodes:
         return self._first_that_holds(search, search.cut_off, known)
 
     def _at_scale(self) -> Most:
-        """As many nodes as room in total allows; less of it, or without nodes that failed."""
+        """As many nodes as room in total allows; less of it, or without nodes that failed.
+
+        Between the room that was too little and the one that was enough the least is looked for,
+        unless a go takes long or no more than a little can be won.
+        """
         counting = self._emptying.counting()
         bound = counting.most(self._prices, COUNTING_LIMIT).bound
-        prices, spares = dict(self._prices), list(SPARE)
+        best, prices = Most(self._emptying.empty(()), 0, bound, GOES), dict(self._prices)
+        too_little, enough, spare = 0.0, SPARE[-1] + 1, SPARE[0]
         for number in range(1, GOES + 1):
-            if not prices or not spares:
+            if not prices or spare > SPARE[-1] or enough - too_little < FINEST:
                 break
-            room = counting.with_spare(prices, COUNTING_LIMIT, spares[0])
-            drain = ManyNodes(self._emptying, room, prices).run()
+            room = counting.with_spare(prices, COUNTING_LIMIT, spare)
+            go = ManyNodes(self._emptying, room, prices)
+            drain = go.run()
             if is_possible(drain) and self._stands(drain, FEW_SEEDS):
-                price = sum(prices[node] for node in drain.aim.drained)
-                return Most(drain, price, bound, number)
-            failed = self._emptying.sources_of_failure(drain).intersection(prices)
-            prices = {node: price for node, price in prices.items() if node not in failed}
-            spares = spares if failed else spares[1:]
-        return Most(self._emptying.empty(()), 0, bound, GOES)
+                price, enough = sum(prices[node] for node in drain.aim.drained), spare
+                if price > best.price:
+                    best = Most(drain, price, bound, number)
+                evicted = len(drain.evicted) * len(self._cluster.nodes)
+                if price >= NEAR * bound or evicted > QUICK_WORK:
+                    break
+            else:
+                failed = go.in_vain or self._emptying.sources_of_failure(drain)
+                failed = failed.intersection(prices)
+                if failed and not best.price:
+                    prices = {node: price for node, price in prices.items() if node not in failed}
+                    continue
+                too_little = spare
+            spare = (too_little + enough) / 2
+            if not best.price:
+                spare = next((each for each in SPARE if each > too_little), enough)
+        return best
 
     def one_of_each_kind(self) -> Most:
         """The same, but one set stands for all that take as many nodes from every zone.
@@ -178,7 +201,8 @@ class MostNodes:
         if total(violations(without_nodes(after, nodes), self._profile)) > self._emptying.broken:
             return False
         failures = Failures(after, nodes, self._profile)
-        return failures.survived(self._asked.failures, seeds)
+        workers = self._emptying.options.workers
+        return failures.survived(self._asked.failures, seeds, workers)
 
 
 @dataclass(frozen=True, eq=False)

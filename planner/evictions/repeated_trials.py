@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -225,8 +226,18 @@ class RepeatedTrials:
 
     def reached(self, node_of: IntArray) -> bool:
         """Whether no more pods wait and no more is broken than the plan leaves."""
-        waiting = int(np.count_nonzero(node_of == PENDING))
-        return waiting <= self._target.waiting and self.excess(node_of) <= self._target.excess
+        found = self.at(node_of)
+        return found.waiting <= self._target.waiting and found.excess <= self._target.excess
+
+    def at(self, node_of: IntArray) -> Target:
+        """What is reached with pods on these nodes."""
+        return Target(self.excess(node_of), int(np.count_nonzero(node_of == PENDING)))
+
+    def towards(self, target: Target) -> RepeatedTrials:
+        """The same trials, held against another target."""
+        other = copy.copy(self)
+        other._target = target
+        return other
 
     def excess(self, node_of: IntArray) -> int:
         """By how much the aim's rules are broken; kept, since trials often end alike."""

@@ -91,6 +91,8 @@ class _Suggesting:
         self._start = settled(with_promised(with_condition_taints(cluster), profile), profile)
         self._budgets = allowances(self._start, options.max_unavailable)
         self._protected = protected(self._start, options.protection)
+        self._cut = False
+        """Whether a limit of a node or a namespace has spared a pod."""
 
     def run(self) -> Suggestion:
         """Where one plan takes all the time there is, no others are made."""
@@ -126,6 +128,8 @@ class _Suggesting:
                 break
         if "utilization" in self._options.goals:
             tried = self._evened(trials, tried)
+        if self._options.by_parts and not tried.converges:
+            tried = self._part(trials, tried)
         replanned = self._replanned(trials) if more and not tried.converges else None
         return self._suggestion(aim, emptied, outcome, tried, replanned)
 
@@ -154,10 +158,10 @@ class _Suggesting:
 
     def _unlimited(self, aim: Aim, outcome: PlanOutcome | None) -> int | None:
         """How many evictions there would be without limits, where those leave something to do."""
-        options = self._options
-        if not options.count_unlimited or options.limits == NO_LIMITS or outcome is None:
+        if not self._options.by_parts or outcome is None or _target(outcome) == Target(0, 0):
             return None
-        if _target(outcome) == Target(0, 0):
+        total_limit = self._options.limits.total
+        if not self._cut and (total_limit is None or outcome.steps.evictions < total_limit):
             return None
         spared = frozenset(self._protected)
         return self._plan(aim, aim.wanted, spared, max_moves=None).steps.evictions
@@ -191,6 +195,26 @@ class _Suggesting:
         spared = frozenset(self._protected)
         return Replanning(trials, lambda now: self._plan(trials.aim, now, spared)).count()
 
+    def _part(self, trials: RepeatedTrials, tried: TriedWaves) -> TriedWaves:
+        """The most of the first waves that always end alike, with less broken than now.
+
+        The rest is left to a later plan, which sees how these went.
+        """
+        now = Target(trials.excess(trials.aim.real.node_of), len(trials.aim.real.pending))
+        for number in range(len(tried.waves) - 1, 0, -1):
+            waves = tried.waves[:number]
+            if trials.late:
+                break
+            if waves[-1].holds:
+                continue
+            (first,) = trials.tried(waves, trials.manners[:1]).runs
+            target = trials.at(first.node_of)
+            if target.excess < now.excess and target.waiting <= now.waiting:
+                found = trials.towards(target).tried(waves, patience=1)
+                if found.converges:
+                    return found
+        return tried
+
     # The plan
 
     def _plan(
@@ -219,6 +243,7 @@ class _Suggesting:
         """
         everybody, kept = frozenset(range(len(aim.real.pods))), frozenset[int]()
         if 0 in (self._options.limits.per_node, self._options.limits.per_namespace):
+            self._cut = True
             return self._plan(aim, aim.wanted, everybody)
         spared = frozenset(self._protected)
         outcome = self._plan(aim, aim.wanted, spared)
@@ -227,6 +252,7 @@ class _Suggesting:
             over = frozenset(_beyond(aim.real, waves, self._options))
             if not over:
                 return outcome
+            self._cut = True
             kept = frozenset(pod for wave in waves for pod in wave.evictions) - over
             spared |= over
             outcome = self._plan(aim, aim.wanted, spared)

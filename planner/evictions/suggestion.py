@@ -26,8 +26,9 @@ class EvictOptions:
 
     Without `seeds` 20 are tried, fewer where so many evictions on so many nodes take too long;
     `workers` try them side by side.
-    Without `cordons` no node is cordoned for the length of a wave. With `count_unlimited` it is
-    told how many evictions there would be without limits, where these leave something to do.
+    Without `cordons` no node is cordoned for the length of a wave. `by_parts`: there will be more
+    plans. Where only the first waves always end well, these are enough; and where limits leave
+    something to do, it is told how many evictions there would be without them.
     """
 
     goals: tuple[Goal, ...] = ("spread",)
@@ -39,7 +40,7 @@ class EvictOptions:
     time_limit: float = 60.0
     workers: Workers = HERE
     cordons: bool = True
-    count_unlimited: bool = False
+    by_parts: bool = False
 
 
 @dataclass(frozen=True, eq=False)

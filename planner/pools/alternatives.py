@@ -15,11 +15,14 @@ SHOWN = 3
 
 @dataclass(frozen=True)
 class Alternative:
-    """These nodes leave somebody waiting, or stop rollouts."""
+    """These nodes leave somebody waiting, stop rollouts, or do not stand a failure."""
 
     counts: Counts
     waiting: tuple[Waiting, ...]
     stuck: tuple[Stuck, ...]
+    lost: str = ""
+    """The zone or node without which so many pods wait."""
+    waiting_then: int = 0
 
 
 def alternatives(search: Search) -> tuple[Alternative, ...]:
@@ -32,7 +35,7 @@ def alternatives(search: Search) -> tuple[Alternative, ...]:
     failed = [
         each
         for each in search.tried.values()
-        if (each.waiting or each.stuck) and any(each.counts) and cost(each.counts) <= limit
+        if not each.good and any(each.counts) and cost(each.counts) <= limit
     ]
     failed.sort(key=lambda each: (len(each.waiting), cost(each.counts), sum(each.counts)))
     return tuple(_told(search, failed[:SHOWN]))
@@ -45,4 +48,4 @@ def _told(search: Search, chosen: Iterable[Tried]) -> Iterable[Alternative]:
         if each.waiting:
             fill = filling.worst(each.counts, search.seeds)
             waiting = waiting_pods(fill.cluster, fill.waiting, filling.profile)
-        yield Alternative(each.counts, waiting, each.stuck)
+        yield Alternative(each.counts, waiting, each.stuck, each.lost, each.waiting_then)

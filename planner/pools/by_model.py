@@ -7,6 +7,8 @@ answer is the cheapest one.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from planner.pools.fill import Fill
 from planner.pools.question import most_nodes, question_of
 from planner.pools.search import Search
@@ -28,13 +30,14 @@ def by_model(search: Search, until: float) -> Fill | None:
     model = _model(search)
     if model is None:
         return None
+    cut = False
     while search.spent < until:
         before = model.time
         cheapest = model.best(until - search.spent)
         search.spent += model.time - before
         search.prove(cheapest.bound)
         if cheapest.complete and cheapest.counts is None:
-            search.proven = True
+            search.proven = not cut or search.found is not None or _limited(search)
             break
         if cheapest.counts is None:
             return None
@@ -48,12 +51,20 @@ def by_model(search: Search, until: float) -> Fill | None:
         if not cheapest.complete:
             return None
         model.cut_off(cheapest.counts)
+        cut = True
         model.at_least(cheapest.bound)
     if search.found is not None or not search.proven:
         return None
     least = _model(search, everybody=False)
     counts = None if least is None else least.most_running(max(until - search.spent, LEAST_SECONDS))
     return None if counts is None else search.worst(counts)
+
+
+def _limited(search: Search) -> bool:
+    """Whether the model had all sets that there are, and not only those of some size."""
+    most = most_nodes(search.filling, None)
+    offers = search.filling.offers
+    return all(offer.pool.most == n for offer, n in zip(offers, most, strict=True))
 
 
 def _model(search: Search, *, everybody: bool = True) -> ExactNodes | None:
@@ -66,4 +77,6 @@ def _model(search: Search, *, everybody: bool = True) -> ExactNodes | None:
     if sum(most) * groups > CELLS:
         return None
     question = question_of(filling, most)
-    return None if question is None else ExactNodes(question, everybody=everybody)
+    if question is None:
+        return None
+    return ExactNodes(replace(question, opened=search.opened), everybody=everybody)

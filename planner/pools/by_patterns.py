@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from planner.pools.fill import Counts, Fill, Filling
+from planner.cluster import Cluster
+from planner.pools.fill import Counts, Filling
 from planner.pools.question import question_of
 from planner.pools.search import Search
 from planner.solver.scale_up.patterns import Patterns
@@ -52,6 +53,8 @@ def _patterns(search: Search, filling: Filling, seconds: float) -> list[Patterns
     question = question_of(filling, (1,) * len(filling.offers))
     if question is None:
         return []
+    if filling is search.filling:
+        question = replace(question, opened=search.opened)
     choices = every_places(question)
     every = []
     for places in choices:
@@ -75,15 +78,20 @@ def _repair(search: Search, counts: Counts, until: float) -> None:
     Whom kube-scheduler leaves waiting depends on chance: from round to round more nodes are added
     for those who wait under one seed, so that others find room as well.
     """
+    counts = search.with_opened(counts)
     for number in range(ROUNDS):
         fill = search.worst(counts, few=True)
         if not fill.waiting:
             if search.try_set(counts):
                 return
             fill = search.worst(counts)
-            if not fill.waiting:
-                return  # a rollout gets stuck
-        more = _more(search, fill)
+        loss = None if fill.waiting else search.loss(fill)
+        if loss is not None:
+            more = _more(search, loss.cluster, loss.waiting, loss.zone)
+        elif fill.waiting:
+            more = _more(search, fill.cluster, fill.waiting)
+        else:
+            return  # a rollout gets stuck
         if more is None or search.spent > until:
             return
         times = 1 << min(max(number - 1, 0), MOST_DOUBLED)
@@ -92,10 +100,17 @@ def _repair(search: Search, counts: Counts, until: float) -> None:
             return
 
 
-def _more(search: Search, fill: Fill) -> Counts | None:
-    """Nodes for those who wait beside the ones that are there now."""
-    offers = [replace(offer, pool=replace(offer.pool, least=0)) for offer in search.filling.offers]
-    left = Filling(fill.cluster, fill.waiting, offers, search.filling.profile)
+def _more(
+    search: Search, cluster: Cluster, waiting: tuple[int, ...], lost: str = ""
+) -> Counts | None:
+    """Nodes for those who wait beside the ones that are there now, in zones that are not lost."""
+    offers = [
+        replace(offer, pool=replace(offer.pool, least=0, most=0 if lost == offer.zone else None))
+        if lost
+        else replace(offer, pool=replace(offer.pool, least=0))
+        for offer in search.filling.offers
+    ]
+    left = Filling(cluster, waiting, offers, search.filling.profile)
     best: tuple[int, Counts] | None = None
     for patterns in _patterns(search, left, WHOLE_SECONDS):
         counts = _whole(search, patterns) or patterns.rounded()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from planner.cluster import Cluster
 from planner.cluster.owners import WorkloadRef
@@ -22,11 +23,15 @@ from planner.pools.rising_cost import by_rising_cost
 from planner.pools.room import FreshNodes, Never
 from planner.pools.search import Search, Tried
 from planner.pools.side_effects import SideEffects, side_effects
+from planner.pools.survival import Survival
 from planner.pools.waiting import Waiting, waiting_pods
 from planner.pools.walk import walk
 from planner.scheduler.profile import Profile
+from planner_models.drain import Survive
+from planner_models.node import ZONE
 from planner_models.pod import DEFAULT_SCHEDULER
 
+Zones = Literal["given", "used"]
 FIRST_PART, SECOND_PART, HALF, THIRD_PART = 0.03, 0.2, 0.5, 0.8
 """How much of the time is for sets one by one, for some answer without patterns, and for one with
 them; and has passed when cheaper ones are no longer looked for, but a proof."""
@@ -37,12 +42,15 @@ class ScaleUpOptions:
     """How many tie seeds a set has to stand, and how long to search.
 
     With `keep_rollouts` no rollout that completes today may stop completing, each tried under
-    `rollout_seeds`.
+    `rollout_seeds`. What has to be survived is the loss of any zone, or of any node. With `zones`
+    as `given`, every zone of the pools gets a node that has none.
     """
 
     seeds: int = 6
     keep_rollouts: bool = True
     rollout_seeds: int = 4
+    survive: Survive = "none"
+    zones: Zones = "used"
     time_limit: float = 60.0
 
 
@@ -125,6 +133,8 @@ def scale_up(
         LeastCost(fresh, goal, offers),
         options.seeds,
         rollouts if options.keep_rollouts else None,
+        None if options.survive == "none" else Survival(options.survive, profile),
+        _opened(start, offers) if options.zones == "given" else (),
     )
     best = _searched(search, options.time_limit)
     return replace(
@@ -160,6 +170,13 @@ def _searched(search: Search, time_limit: float) -> Fill:
     if search.found is not None:
         return search.found
     return best if most is None else max(most, best, key=search.filling.by_priority)
+
+
+def _opened(cluster: Cluster, offers: Sequence[Offer]) -> tuple[tuple[int, ...], ...]:
+    """The offers of each zone that has no node yet, by number."""
+    known = {"", *cluster.topology(ZONE).domains}
+    zones = sorted({offer.zone for offer in offers if offer.zone not in known})
+    return tuple(tuple(i for i, offer in enumerate(offers) if offer.zone == zone) for zone in zones)
 
 
 def _looked_at(cluster: Cluster, index: int) -> bool:

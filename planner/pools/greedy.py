@@ -16,7 +16,8 @@ def grow(search: Search, until: float) -> Fill:
     replaced by cheaper ones; the search keeps the cheapest answer. What is returned is the first
     set that runs everybody, or the one that runs most.
     """
-    best = search.worst(tuple(offer.pool.least for offer in search.filling.offers))
+    least = tuple(offer.pool.least for offer in search.filling.offers)
+    best = search.worst(search.with_opened(least))
     while best.waiting and search.spent < until:
         better = _best_step(search, best, until) or _first_pair(search, best, until)
         if better is None:

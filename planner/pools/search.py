@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from planner.pools.fill import Counts, Fill, Filling
 from planner.pools.kept_rollouts import KeptRollouts, Stuck
 from planner.pools.least_cost import LeastCost
+from planner.pools.survival import Loss, Survival
 
 LANDINGS_A_SECOND = 2_500_000
 """Landings times nodes that are simulated in a second."""
@@ -30,6 +31,14 @@ class Tried:
     counts: Counts
     waiting: tuple[int, ...] = ()
     stuck: tuple[Stuck, ...] = ()
+    lost: str = ""
+    """The zone or node without which pods wait, if one was to be survived."""
+    waiting_then: int = 0
+
+    @property
+    def good(self) -> bool:
+        """Whether the set is an answer."""
+        return not (self.waiting or self.stuck or self.lost)
 
 
 @dataclass(eq=False)
@@ -40,6 +49,9 @@ class Search:
     least: LeastCost
     seeds: int
     rollouts: KeptRollouts | None = None
+    survival: Survival | None = None
+    opened: tuple[tuple[int, ...], ...] = ()
+    """Offers by number, of each of which one node at least has to be there."""
     tried: dict[Counts, Tried] = field(default_factory=dict)
     found: Fill | None = None
     proven: bool = False
@@ -79,19 +91,51 @@ class Search:
 
     def try_set(self, counts: Counts) -> bool:
         """Whether the set is an answer; the cheapest one is kept."""
+        if not self.opens(counts):
+            return False
         if counts in self.tried:
-            return self.tried[counts] == Tried(counts)
+            return self.tried[counts].good
         fill = self.worst(counts)
         stuck: tuple[Stuck, ...] = ()
         if self.rollouts is not None and not fill.waiting:
             stuck = self.rollouts.broken(fill.cluster)
             landings = self.rollouts.landings * (len(fill.cluster.nodes) + BESIDE_NODES)
             self.spent += landings / LANDINGS_A_SECOND
-        self.tried[counts] = Tried(counts, fill.waiting, stuck)
-        good = self.tried[counts] == Tried(counts)
+        loss = None
+        if self.survival is not None and not fill.waiting and not stuck:
+            loss = self.loss(fill)
+        self.tried[counts] = Tried(
+            counts,
+            fill.waiting,
+            stuck,
+            "" if loss is None else loss.name,
+            0 if loss is None else len(loss.waiting),
+        )
+        good = self.tried[counts].good
         if good and not self.as_good_as(*self.value(counts)):
             self.found = fill
         return good
+
+    def loss(self, fill: Fill) -> Loss | None:
+        """The failure that leaves most waiting with these nodes, if one is to be survived."""
+        if self.survival is None:
+            return None
+        cluster = fill.cluster
+        landings = len(cluster.running) * (len(cluster.nodes) + BESIDE_NODES)
+        self.spent += landings / LANDINGS_A_SECOND
+        return self.survival.worst(cluster)
+
+    def opens(self, counts: Counts) -> bool:
+        """Whether all zones get a node that have to."""
+        return all(any(counts[i] for i in offers) for offers in self.opened)
+
+    def with_opened(self, counts: Counts) -> Counts:
+        """The set with the cheapest node in each zone that has to get one."""
+        grown = list(counts)
+        for offers in self.opened:
+            if not any(grown[i] for i in offers):
+                grown[min(offers, key=lambda i: (self.filling.offers[i].cost, i))] += 1
+        return tuple(grown)
 
     def beaten(self, counts: Counts) -> bool:
         """Whether what was found is as good as the set."""

@@ -54,7 +54,7 @@ def _waiting(search: Search, counts: Counts) -> int:
             return len(fill.waiting)
         search.try_set(counts)
         known = search.tried[counts]
-    return len(known.waiting) or len(known.stuck)
+    return len(known.waiting) or len(known.stuck) or known.waiting_then
 
 
 def _step(search: Search, counts: Counts, random: Random) -> Counts | None:
@@ -76,8 +76,12 @@ def _step(search: Search, counts: Counts, random: Random) -> Counts | None:
                 drawn[chosen] += 1
                 left -= offers[chosen].cost
         found = tuple(drawn)
-        if left < 0 or found == counts or not search.filling.allowed(found):
+        if left < 0 or found == counts or not _possible(search, found):
             continue
-        if search.least.has_room(found):
-            return found
+        return found
     return None
+
+
+def _possible(search: Search, counts: Counts) -> bool:
+    fits = search.filling.allowed(counts) and search.opens(counts)
+    return fits and search.least.has_room(counts)

@@ -69,11 +69,7 @@ class TrialState:
         self._profile = profile
         self._cordoned: frozenset[int] = frozenset()
         self._hides = not _taints_honoured(cluster, profile)
-        self._tolerating = frozenset(
-            group.index
-            for group in cluster.groups
-            if any(toleration.tolerates(CORDON) for toleration in group.spec.tolerations)
-        )
+        self._tolerating = _tolerating(cluster)
         self._start = SchedulingState(cluster)
         self._scheduler_at_start = Scheduler(self._start, profile)
         self._state, self._scheduler = self._start, self._scheduler_at_start
@@ -257,6 +253,16 @@ class TrialState:
             if now >= 0:
                 self._state.place(pod, now)
         self._behind.clear()
+
+
+def _tolerating(cluster: Cluster) -> frozenset[int]:
+    """Groups that a cordon does not keep away; equal tolerations are asked once."""
+    known: dict[int, bool] = {}
+    for group in cluster.groups:
+        tolerations = group.spec.tolerations
+        if id(tolerations) not in known:
+            known[id(tolerations)] = any(each.tolerates(CORDON) for each in tolerations)
+    return frozenset(g.index for g in cluster.groups if known[id(g.spec.tolerations)])
 
 
 def _taints_honoured(cluster: Cluster, profile: Profile) -> bool:

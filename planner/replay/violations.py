@@ -157,14 +157,28 @@ def _off_limits(
     running: _Running, rule: BreakableRule, admitted: Callable[[NodeRules, PodSpec], BoolArray]
 ) -> Iterator[Violation]:
     """Pods on nodes that a rule about nodes does not admit."""
-    rules = facts_of(running.cluster).node_rules
-    admitting: dict[int, tuple[BoolArray, bool]] = {}
-    for group in running.cluster.groups:
+    cluster = running.cluster
+    limited = facts_of(cluster).once(("off limits", rule), lambda: _limited(cluster, admitted))
+    for group, nodes_in in limited:
+        pods, nodes = running.of(group)
+        broken = ~nodes_in[nodes]
+        if broken.any():
+            yield from _by_node(cluster, rule, group, pods[broken], nodes[broken])
+
+
+def _limited(
+    cluster: Cluster, admitted: Callable[[NodeRules, PodSpec], BoolArray]
+) -> list[tuple[int, BoolArray]]:
+    """Groups for which the rule does not admit all nodes, with those that it does."""
+    rules, everywhere = facts_of(cluster).node_rules, dict[int, bool]()
+    found: list[tuple[int, BoolArray]] = []
+    for group in cluster.groups:
         nodes_in = admitted(rules, group.spec)
-        if not admitting.setdefault(id(nodes_in), (nodes_in, bool(nodes_in.all())))[1]:
-            pods, nodes = running.of(group.index)
-            broken = ~nodes_in[nodes]
-            yield from _by_node(running.cluster, rule, group.index, pods[broken], nodes[broken])
+        if id(nodes_in) not in everywhere:
+            everywhere[id(nodes_in)] = bool(nodes_in.all())
+        if not everywhere[id(nodes_in)]:
+            found.append((group.index, nodes_in))
+    return found
 
 
 def _by_node(

@@ -22,15 +22,14 @@ from urllib.parse import quote
 
 from planner.report.text.blocks import UNSEEN
 from planner.words import count_of
-
-CORDON = "planner/cordon"
-"""The annotation of nodes that are cordoned for a while; its value says by which plan."""
+from planner_models.node import PLANNER_CORDON as CORDON
 
 _HEAD = """\
 #!/bin/sh
 {comments}
 # Uses the Eviction API (budgets hold) and each pod's uid (never another pod). Without --run it only
-# says what it would do. Run it again to go on where it stopped.
+# says what it would do. Run it again to go on where it stopped. planner apply does the same from
+# the plan as JSON, and looks before each wave whether the plan still holds.
 set -eu
 export LC_ALL=C
 

@@ -40,8 +40,14 @@ class Applied(msgspec.Struct, rename="camel"):
                 yield by_pod[each.pod], each
 
     def missed(self, planned: Sequence[PlannedEviction]) -> Mapping[str, str]:
-        """Workloads of which a pod did not land as promised, and how that went."""
+        """Workloads of which a pod did not land as promised, and how that went.
+
+        Another node than expected is none of it where the plan still ended as promised: of many
+        nodes that are equally good, not all can be named beforehand.
+        """
         found: dict[str, str] = {}
+        if self.result == "done":
+            return found
         for plan, went in self.evicted_of(planned):
             expected = " ".join(plan.expected_nodes) or "nowhere"
             if went.as_promised is False and went.landed_on is not None:

@@ -25,6 +25,8 @@ GRACE = 30.0
 OWN_SHARE = 96 << 20
 """Bytes of a container's memory that are not for the child."""
 MEMORY_LIMIT = Path("/sys/fs/cgroup/memory.max")
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+"""Libraries would take memory for a thread on each processor of the machine; planner needs none."""
 SAID = 2000
 """Characters of what a process said last that are kept."""
 
@@ -51,6 +53,12 @@ class Ended:
         errors = [line for line in self.said.splitlines() if line.startswith("error: ")]
         return errors[-1].removeprefix("error: ") if errors else f"exit code {self.code}"
 
+    @property
+    def warnings(self) -> list[str]:
+        """What it warned of."""
+        lines = (line for line in self.said.splitlines() if line.startswith("warning: "))
+        return [line.removeprefix("warning: ") for line in lines]
+
 
 Tick = Callable[[], str | None]
 """Looked at while a process runs; what it says is the reason to stop it."""
@@ -66,6 +74,7 @@ def run_child(words: Sequence[str], limit: float, tick: Tick) -> Ended:
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=errors,
+            env={**os.environ, **ONE_THREAD},
             start_new_session=True,  # Ctrl-C is for us; we pass it on
         )
         _limit_memory(process.pid)

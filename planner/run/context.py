@@ -88,11 +88,19 @@ class Tools:
         """What is built on the others."""
         self.look = Look(self.writer)
         self.store = StateStore(self.writer, self.settings.namespace)
+        self._warned: frozenset[str] = frozenset()
 
     @property
     def now(self) -> datetime:
         """By the clock that everything here uses."""
         return datetime.fromtimestamp(self.clock.now(), UTC)
+
+    def warn(self, texts: Sequence[str], number: int) -> None:
+        """What a plan warned of, unless the last one did so, too."""
+        for text in texts:
+            if text not in self._warned:
+                self.log.say(text, level="warning", number=number)
+        self._warned = frozenset(texts)
 
     def tell(self, regarded: Regarded, reason: Reason, note: str) -> None:
         """Write an event, unless the same was told in the last 15 minutes.

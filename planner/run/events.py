@@ -57,7 +57,7 @@ def event_of(
         "apiVersion": "events.k8s.io/v1",
         "kind": "Event",
         "metadata": {
-            "name": f"{regarded.name[:200]}.{key}{int(now):x}",
+            "name": f"{regarded.name[:200].rstrip('-.')}.{key}{int(now):x}",
             "namespace": regarded.namespace,
         },
         "eventTime": micro_time(now),

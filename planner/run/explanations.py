@@ -18,7 +18,6 @@ class _Part(msgspec.Struct):
     targets: list[str] = []
     verdict: str = ""
     headline: str = ""
-    remedy: str = ""
     repairs: list[_Repair] = []
 
 

@@ -153,6 +153,7 @@ class Loop:
         except PlannerError as error:
             self._tools.log.say(str(error), level="error")
             self._release()
+            self._next_try = now + 60
             return False
         return True
 

@@ -91,6 +91,7 @@ class Round:
             plan = plan_summary(ended.output)
         except ValueError as error:
             return RoundEnd("failed", f"failed: the plan can't be read: {error}")
+        self._tools.warn(ended.warnings, self._number)
         self._measure(plan, ended.seconds)
         self._tools.log.say(
             f"read {count_of(plan.nodes, 'node')}, {count_of(plan.pods, 'pod')} "
@@ -177,12 +178,14 @@ class Round:
     def _ended(
         self, plan: PlanSummary, report: Applied, missed: list[str], stopped: str | None
     ) -> RoundEnd:
-        told = "; ".join(missed)
         number = report.evicted
         if report.result == "done":
             text = f"evicted {number} of {len(plan.evictions)}, excess {plan.before_excess} -> "
             text = f"{text}{plan.after_excess}"
-            return RoundEnd("done", f"{text}; {told}" if told else text, plan, number)
+            elsewhere = report.landings()["elsewhere"]
+            more = f"; {elsewhere} on other nodes than expected" if elsewhere else ""
+            return RoundEnd("done", f"{text}{more}", plan, number)
+        told = "; ".join(missed)
         why = stopped or told or (report.reason[0] if report.reason else report.result)
         return RoundEnd("stopped", f"stopped: {why}", plan, number)
 

@@ -20,6 +20,7 @@ from planner.apply.clock import Clock, seconds_of
 from planner.apply.lease import DURATION
 from planner.apply.writing import Writer
 from planner.errors import PlannerError
+from planner.exit_codes import DONE, INTERRUPTED
 from planner.run.context import MeasuredWriter, Settings, Tools
 from planner.run.decide import left_alone
 from planner.run.log import Format, Log
@@ -34,6 +35,7 @@ from planner.sources.live.connect import Wanted, connect
 from planner.sources.live.kinds import PODS, WORKLOADS
 from planner.sources.live.kubectl_proxy import READING, Access
 from planner_models.run_state import RunStatus
+from planner_models.source import ClusterSource
 
 POD_NAME = "POD_NAME"
 """The environment variable by which a pod knows its own name."""
@@ -60,7 +62,8 @@ def start(given: Start, stream: TextIO) -> int:
     """Run until SIGTERM or Ctrl-C, or for one round; the exit code."""
     metrics = Metrics()
     policy = PolicyFile(given.file, given.overrides)
-    with _stopping() as stop, closing(connect(given.wanted, run_access(given.namespace))) as api:
+    stop = _Stop()
+    with stop.listening(), closing(connect(given.wanted, run_access(given.namespace))) as api:
         api.ready()
         clock = Clock(sleep=stop.wait)
         settings = Settings(
@@ -82,7 +85,8 @@ def start(given: Start, stream: TextIO) -> int:
             if given.once:
                 return loop.once()
             with _serving(given.port, health, metrics):
-                return loop.run()
+                loop.run()
+    return INTERRUPTED if stop.by_hand else DONE
 
 
 @contextmanager
@@ -94,20 +98,35 @@ def _serving(port: int | None, health: Health, metrics: Metrics) -> Iterator[Non
         yield
 
 
-@contextmanager
-def _stopping() -> Iterator[threading.Event]:
-    """Set by SIGTERM and Ctrl-C: what runs ends well, cordons are lifted, the Lease is let go."""
-    stop = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield stop
-        return
-    signals = (signal.SIGTERM, signal.SIGINT)
-    before = {each: signal.signal(each, lambda *_: stop.set()) for each in signals}
-    try:
-        yield stop
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+class _Stop(threading.Event):
+    """Set by SIGTERM and Ctrl-C: what runs ends well, cordons are lifted, the Lease is let go.
+
+    A second Ctrl-C ends it at once.
+    """
+
+    by_hand = False
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Only the main thread hears signals."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {each: signal.signal(each, self._heard) for each in _SIGNALS}
+        try:
+            yield
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+    def _heard(self, number: int, _: object) -> None:
+        if self.by_hand and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        self.by_hand = number == signal.SIGINT
+        self.set()
+
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 def run_access(namespace: str | None) -> Access:
@@ -176,6 +195,7 @@ def read_status(api: Api, namespace: str, clock: Clock) -> RunStatus:
     held = at is not None and (now - at).total_seconds() < DURATION
     holder = lease.spec.holder_identity if held else None
     return RunStatus(
+        source=ClusterSource(context=api.context),
         namespace=namespace,
         at=now,
         leader=None if holder is None else holder.rpartition("_")[0] or holder,

@@ -93,10 +93,10 @@ def lines_of(case: str, folder: Path) -> int:
 
 @pytest.mark.parametrize("case", CASES)
 def test_kill_at_every_line_of_the_journal_and_go_on(case: str, tmp_path: Path) -> None:
-    """Of the longest journal every seventh line, unless the long profile asks for all."""
+    """Of the longest journal every twelfth line, unless the long profile asks for all."""
     (tmp_path / "whole").mkdir()
     lines = lines_of(case, tmp_path / "whole")
-    for number in range(1, lines + 1, 7 if case == "outage" and not LONG else 1):
+    for number in range(1, lines + 1, 12 if case == "outage" and not LONG else 1):
         folder = tmp_path / str(number)
         folder.mkdir()
         api = fresh(case)

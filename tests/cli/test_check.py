@@ -83,9 +83,8 @@ def test_rules_about_nodes_are_named_where_there_are_none(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     main(["check", "-f", "web.json"])
-    assert "other rules were not asked: it needs nodes" in capsys.readouterr().out.replace(
-        "\n  ", " "
-    )
+    told = capsys.readouterr().out.replace("\n  ", " ")
+    assert "other rules need a cluster and were not asked. Add --against cluster.json" in told
 
 
 def test_manifests_may_be_piped_in(

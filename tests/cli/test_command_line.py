@@ -13,7 +13,16 @@ from typing import Any
 import pytest
 import typer
 
-from planner import Cluster, Fleet, Live, __version__, check, load
+from planner import (
+    Cluster,
+    Fleet,
+    Live,
+    __version__,
+    check,
+    load,
+    run_policy,
+    start_workers,
+)
 from planner.api.names import require_nodes
 from planner.cli import app
 from planner.cli.errors import FLAGS, report_error
@@ -308,6 +317,8 @@ def test_messages_of_the_facade_speak_of_options_that_there_are() -> None:
         Cluster.scale_up,
         Fleet.decide,
         check,
+        run_policy,
+        start_workers,
         Live,
     )
     arguments = {name for method in asked for name in inspect.signature(method).parameters}

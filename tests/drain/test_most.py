@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from itertools import combinations
 
@@ -13,16 +14,18 @@ from planner.cluster import PENDING, Cluster
 from planner.drain.empty_nodes import EmptyingNodes, is_possible, state_after
 from planner.drain.most import Most, MostNodes, MostOptions
 from planner.drain.options import DrainOptions
-from planner.drain.single_failures import Failing, Failures, without_nodes
 from planner.evictions.goals import aim_of
 from planner.replay.violations import total, violations
+from planner.scenario.single_failures import Failing, Failures, without_nodes
 from planner.scheduler.profile import default_profile
 from planner.sequences.plan import plan_outcome
 from planner.solver.problem.options import SolveOptions
 from tests.drain.small_clusters import small_cluster
+from tests.objects import Json, cluster_of, node, owned, pod
 
 PROFILE = default_profile()
 USUAL = settings().max_examples
+LONG = os.environ.get("PLANNER_HYPOTHESIS_PROFILE") == "long"
 OPTIONS = DrainOptions((), seeds=4, time_limit=20.0)
 
 
@@ -66,6 +69,17 @@ def test_no_set_of_nodes_is_larger_or_takes_fewer_evictions(seed: int) -> None:
     found = most_of(cluster)
     assert found.proven
     assert (len(found.drain.aim.drained), len(found.drain.evicted)) == most_by_all_sets(cluster)
+
+
+@pytest.mark.skipif(not LONG, reason="PLANNER_HYPOTHESIS_PROFILE=long: minutes for each cluster")
+@pytest.mark.parametrize("seed", range(6))
+def test_no_set_of_up_to_12_nodes_is_larger(seed: int) -> None:
+    cluster = small_cluster(seed, most_nodes=12)
+    found = most_of(cluster)
+    assert found.proven
+    sizes = range(len(found.drain.aim.drained) + 1, len(cluster.nodes) + 1)
+    larger = (each for size in sizes for each in combinations(range(len(cluster.nodes)), size))
+    assert not any(emptied_by_solve(cluster, each) for each in larger)
 
 
 @given(st.integers(0, 10_000), st.sampled_from(["zone", "node"]))
@@ -126,3 +140,33 @@ def test_whoever_has_to_stand_a_failure_gives_up_fewer_nodes(kind: Failing) -> N
     assert (len(found.aim.drained), len(found.evicted), len(found.tried.waves)) == (3, 12, 3)
     failures = Failures(state_after(found), found.aim.drained, PROFILE)
     assert failures.survived((kind,), seeds=4)
+
+
+def test_a_pod_whose_claim_no_node_can_serve_keeps_its_node() -> None:
+    """It runs, but its claim is not bound: evicted it would wait for ever."""
+    claimed = {"volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]}
+    storage: list[Json] = [
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": "data", "namespace": "default"},
+            "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "disk"},
+            "status": {"phase": "Pending"},
+        },
+        {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": "StorageClass",
+            "metadata": {"name": "disk"},
+            "provisioner": "disk.example.com",
+            "volumeBindingMode": "Immediate",
+        },
+    ]
+    owner = owned("ReplicaSet", "w")
+    cluster = cluster_of(
+        *(node("a"), node("b"), node("c"), *storage),
+        pod("w0", "a", spec=claimed, metadata=owner),
+        pod("w1", "b", metadata=owner),
+    )
+    found = most_of(cluster)
+    assert set(names(cluster, found.drain.aim.drained)) == {"b", "c"}
+    assert found.proven

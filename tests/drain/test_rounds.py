@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -18,6 +19,7 @@ from tests.drain.small_clusters import small_cluster
 
 PROFILE = default_profile()
 USUAL = settings().max_examples
+LONG = os.environ.get("PLANNER_HYPOTHESIS_PROFILE") == "long"
 OPTIONS = DrainOptions((), seeds=2, time_limit=10.0)
 
 
@@ -42,7 +44,8 @@ def partitions(nodes: Sequence[int], number: int) -> Iterator[list[tuple[int, ..
         yield from ([first, *others] for others in partitions(rest, number - 1))
 
 
-def fewest_by_partitions(cluster: Cluster) -> int | None:
+def fewest_by_partitions(cluster: Cluster, up_to: int) -> int | None:
+    """The fewest rounds, up to so many."""
     nodes = range(len(cluster.nodes))
     start = Going(cluster, PROFILE, OPTIONS)
     known: dict[tuple[tuple[int, ...], ...], Going | None] = {(): start}
@@ -56,7 +59,7 @@ def fewest_by_partitions(cluster: Cluster) -> int | None:
                 known[sets] = None if done is None else before.after(done)
         return known[sets]
 
-    for number in range(1, len(nodes) + 1):
+    for number in range(1, up_to + 1):
         if any(carried_out(tuple(sets)) for sets in partitions(nodes, number)):
             return number
     return None
@@ -67,9 +70,19 @@ def fewest_by_partitions(cluster: Cluster) -> int | None:
 def test_no_partition_into_rounds_has_fewer(seed: int) -> None:
     cluster = small_cluster(seed, most_nodes=4)
     found = fewest_of(cluster)
-    fewest = fewest_by_partitions(cluster)
+    fewest = fewest_by_partitions(cluster, len(cluster.nodes))
     assert (len(found.rolling.rounds) if found.rolling.possible else None) == fewest
     assert fewest is None or found.proven
+
+
+@pytest.mark.skipif(not LONG, reason="PLANNER_HYPOTHESIS_PROFILE=long: minutes for each cluster")
+@pytest.mark.parametrize("seed", range(12))
+def test_no_partition_of_up_to_8_nodes_has_fewer_rounds(seed: int) -> None:
+    cluster = small_cluster(seed, most_nodes=8)
+    found = fewest_of(cluster)
+    if found.rolling.possible:
+        assert found.proven
+        assert fewest_by_partitions(cluster, len(found.rolling.rounds) - 1) is None
 
 
 @pytest.fixture(scope="module")

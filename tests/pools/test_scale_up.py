@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from planner.cluster import Cluster
 from planner.pools import Found, ScaleUpOptions, offers_of, read_pools, scale_up
+from planner.pools.by_model import by_model
+from planner.pools.by_patterns import by_patterns
 from planner.pools.fill import Filling
 from planner.pools.greedy import grow
 from planner.pools.least_cost import LeastCost
 from planner.pools.room import FreshNodes
 from planner.pools.search import Search
+from planner.pools.survival import Survival
 from planner.scheduler.profile import default_profile
 from tests.checks.manifests import spread
 from tests.objects import HOSTNAME, ZONE, Json, cluster_of, inventory_of, node, template, workload
@@ -171,3 +175,39 @@ def test_without_a_proof_nodes_in_two_zones_at_once_are_found() -> None:
 
 def searching(filling: Filling) -> Search:
     return Search(filling, LeastCost(FreshNodes(filling), filling.goal, filling.offers), seeds=3)
+
+
+def test_what_has_to_be_survived_gets_more_nodes() -> None:
+    """One node has room for all; if it fails, there is none left."""
+    cluster = cluster_of(node("n1", "a", status=_cpu("1")), web(3))
+    small = pool("small", "4", price="1", zones="a,b")
+    assert sum(added(asked(cluster, small)).values()) == 1
+    found = asked(cluster, small, survive="node", keep_rollouts=False)
+    assert (found.accepted, found.proven) == (True, True)
+    assert sum(added(found).values()) == 2
+    assert {each.lost for each in found.alternatives} == {"small-a", "small-b"}
+
+
+def test_a_zone_that_has_to_be_survived_gets_nodes_elsewhere() -> None:
+    cluster = cluster_of(node("n1", "a", status=_cpu("1")), web(3))
+    found = asked(cluster, pool("small", "4", price="1", zones="a,b"), survive="zone")
+    assert added(found) == {"small/a": 1, "small/b": 1}
+
+
+def test_given_zones_all_get_a_node() -> None:
+    cluster = cluster_of(node("n1", "a", status=_cpu("1")), web(3))
+    small = pool("small", "4", price="1", zones="a,b,c")
+    assert len(added(asked(cluster, small))) == 1
+    assert set(added(asked(cluster, small, zones="given"))) == {"small/b", "small/c"}
+
+
+@pytest.mark.parametrize("way", [by_patterns, by_model])
+def test_every_way_opens_given_zones_and_survives(way: Callable[[Search, float], object]) -> None:
+    start = cluster_of(node("n1", "a", status=_cpu("1")), web(3))
+    offers = offers_of(read_pools(inventory_of(pool("small", "4", zones="b,c")).nodes), "nodes")
+    filling = Filling(start, tuple(range(3)), offers, PROFILE)
+    search = searching(filling)
+    search.opened, search.survival = ((0,), (1,)), Survival("zone", PROFILE)
+    way(search, 20.0)
+    assert search.found is not None
+    assert search.found.added.counts == (1, 1)

@@ -130,6 +130,7 @@ def test_the_nodes_are_written_as_node_objects(write: Write) -> None:
 
 
 def test_a_new_zone_gets_enough_nodes_for_the_next_rollouts(write: Write) -> None:
+    """kubernetes/autoscaler issue 5489: minDomains asks for a zone that has no node yet."""
     files = [write("cluster.json", LOST), write("q.yaml", QUOTE)]
     pools = write("pools.yaml", *POOLS)
     plan = planner.load(files).scale_up(pools=pools)

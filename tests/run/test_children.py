@@ -101,3 +101,13 @@ def test_without_a_limit_there_is_none(
     limit.write_text(text)
     monkeypatch.setattr(child, "MEMORY_LIMIT", limit)
     assert run(as_planner, "print('well')").output == b"well\n"
+
+
+def test_a_plan_fits_into_the_memory_that_ships(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit = tmp_path / "memory.max"
+    limit.write_text(f"{512 << 20}\n")
+    monkeypatch.setattr(child, "MEMORY_LIMIT", limit)
+    ended = run_child(("evict", "--example", "rack-row-grid", "--seeds", "2"), 300.0, CALM)
+    assert (ended.code, ended.stopped) == (0, None), ended.said

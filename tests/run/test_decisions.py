@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.errors import PlannerError
+from planner.run.applied import applied
 from planner.run.decide import Facts, after_miss, left_alone, next_round, paused, refusal
 from planner.run.events import MOST as NOTE
 from planner.run.events import Regarded, event_of, note_of
@@ -42,8 +44,6 @@ def summary(**changes: Any) -> PlanSummary:
         "after": {"excess": 1, "pending": 1},
         **changes,
     }
-    import json
-
     return plan_summary(json.dumps(plan).encode())
 
 
@@ -183,6 +183,7 @@ def missed(number: int) -> tuple[Missed, ...]:
     return tuple(Missed(workload=f"n/deploy/{i:060}", times=2, policy="p") for i in range(number))
 
 
+@settings(max_examples=20)
 @given(st.integers(0, 1500), st.integers(0, 20), st.integers(0, 900))
 def test_a_state_stays_below_its_limit_and_forgets_no_workload(
     suspended: int, rounds: int, events: int
@@ -207,7 +208,8 @@ def test_a_state_that_can_not_be_kept_is_an_error() -> None:
 # Events
 
 
-@given(st.text(), st.text(max_size=60))
+@settings(max_examples=30)
+@given(st.text(max_size=20), st.text(max_size=60))
 def test_a_note_has_at_most_1_kib_and_keeps_its_ending(text: str, ending: str) -> None:
     text = (text * 400).encode("utf-8", "ignore").decode()
     ending = ending.encode("utf-8", "ignore").decode()
@@ -224,3 +226,31 @@ def test_an_event_is_one_that_the_api_server_takes() -> None:
     assert found["eventTime"] == "2026-05-01T12:05:00.000000Z"
     assert (found["type"], found["action"]) == ("Normal", "Explaining")
     assert (found["reportingController"], found["reportingInstance"]) == ("planner", "planner-0")
+
+
+# Landings
+
+
+@pytest.mark.parametrize(
+    ("result", "landed", "promised", "missed"),
+    [
+        ("done", "b", True, {}),
+        ("done", "z", False, {}),
+        ("stopped", "z", False, {"shop/deploy/w": "is on z, expected b c"}),
+        ("stopped", None, None, {"shop/deploy/w": "waits, expected b c"}),
+        ("interrupted", "b", True, {}),
+    ],
+)
+def test_a_plan_that_ended_as_promised_has_missed_nothing(
+    result: str, landed: str | None, promised: bool | None, missed: dict[str, str]
+) -> None:
+    plan = summary(
+        evictions=[
+            {"pod": "shop/w", "workload": "deploy/w", "node": "a", "reason": "r"}
+            | {"expectedNodes": ["b", "c"]}
+        ]
+    )
+    went = {"pod": "shop/w", "outcome": "evicted"} | {"landedOn": landed, "asPromised": promised}
+    waiting = [] if landed else ["shop/w-2"]
+    body = {"planId": "p", "result": result, "evictions": [went], "waiting": waiting}
+    assert applied(json.dumps(body).encode()).missed(plan.evictions) == missed

@@ -9,9 +9,14 @@ from typing import Any
 import pytest
 
 import planner
+from benchmarks.evict import random_cluster
 from planner.cli import app
 from planner.errors import PlannerError
+from planner.evictions.suggest import find_evictions
+from planner.evictions.suggestion import EvictOptions
+from planner.replay import total
 from planner.run.policy import Overrides, PolicyFile, read_policy
+from planner.scheduler.profile import default_profile
 from planner_models.run_policy import RunPolicy
 
 WIDE = {"perRound": 100, "perNode": 100, "perNamespace": 100}
@@ -175,3 +180,29 @@ def test_a_file_that_is_no_policy_is_one_clear_error(
     told = capsys.readouterr().err
     assert message in told
     assert "Traceback" not in told
+
+
+def test_where_only_the_first_waves_always_end_alike_these_are_enough() -> None:
+    """51 evictions would repair all but one, depending on ties; 50 of them always leave two."""
+    cluster, _ = random_cluster(15)
+    options = EvictOptions(seeds=3, time_limit=6.0, cordons=False, by_parts=True)
+    found = find_evictions(cluster, options, default_profile())
+    assert found.outcome is not None
+    planned = sum(step.evicts for step in found.outcome.waves.steps)
+    assert 0 < found.evictions < planned
+    assert found.tried.converges
+    assert total(found.remaining) < total(found.broken)
+
+
+def test_children_read_the_cluster_that_was_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names may have blanks; the process that waits gives up on a request sooner than they do."""
+    found: list[Any] = []
+    monkeypatch.setattr("planner.run.start.start", lambda given, _: found.append(given))
+    live = planner.Live(context="my prod", namespace="planner-system")
+    planner.run_policy(tmp_path / "p.yaml", live=live, mode="Apply")
+    (given,) = found
+    assert (given.live, given.namespace) == (("--context", "my prod"), "planner-system")
+    assert given.wanted.timeout == 10.0
+    assert (given.overrides.mode, given.port) == ("Apply", 8080)

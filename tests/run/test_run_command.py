@@ -7,11 +7,13 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.apply.world_api import example_api
 from tests.live.clusters import example_objects
 from tests.live.fake_api import FakeApi
 from tests.live.kubeconfigs import kubeconfig, needs_kubectl
@@ -58,14 +60,50 @@ def test_one_round_reads_plans_and_writes_nothing_else(api: FakeApi, tmp_path: P
     assert found.returncode == 3
 
 
-def test_sigterm_ends_it_and_lets_go_of_the_lease(api: FakeApi, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_a_signal_ends_it_and_lets_go_of_the_lease(
+    number: signal.Signals, code: int, api: FakeApi, tmp_path: Path
+) -> None:
     process = started(tmp_path)
     assert process.stderr is not None
     first = json.loads(process.stderr.readline())
     assert first["msg"].startswith("dry run: ")
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(number)
     process.communicate(timeout=300)
-    assert process.returncode == 0
+    assert process.returncode == code
     lease = api.found("leases", f"{OWN}/planner-run")
     assert lease is not None
     assert "holderIdentity" not in lease["spec"]
+
+
+def test_pods_are_evicted_by_real_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Through kubectl's proxies, on a cluster whose time passes a little faster than ours."""
+    alive = example_api()
+    (tmp_path / "policy.yaml").write_text(POLICY)
+    over = threading.Event()
+
+    def pass_time() -> None:
+        while not over.wait(0.05):
+            with alive._lock:
+                alive.sleep(1.0)
+
+    time = threading.Thread(target=pass_time)
+    with alive.serve() as address:
+        monkeypatch.setenv("KUBECONFIG", kubeconfig(tmp_path, address))
+        time.start()
+        try:
+            process = started(tmp_path, "--once", "--mode", "Apply", "--log-format", "text")
+            _, said = process.communicate(timeout=600)
+        finally:
+            over.set()
+            time.join()
+    assert "round 1: evicted 10 of 10, excess 27 -> 2" in said, said
+    assert process.returncode == 3  # the rest is the next round's
+    assert len(alive.evicted) == 10
+    assert alive.broken_budgets == []
+    assert {each["reason"] for each in alive.all_of("events")} == {"EvictedByPlanner"}
+    lock = alive.found("leases", "kube-system/planner")
+    assert lock is not None
+    assert "holderIdentity" not in lock["spec"]

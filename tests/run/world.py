@@ -24,6 +24,7 @@ from planner.run.loop import Loop
 from planner.run.metrics import Metrics
 from planner.run.policy import Overrides, PolicyFile
 from planner.run.server import Health
+from planner.sources.live.api import Api
 from planner_models.run_state import RunState
 from tests.live.clusters import Direct, example_objects
 from tests.live.fake_api import RESOURCES, FakeApi
@@ -69,6 +70,9 @@ class World:
     answers: dict[str, Answer] = field(default_factory=dict)
     """By command, what a child answers in place of planner itself."""
     others: list[World] = field(default_factory=list)
+    way: Api | None = None
+    """To the server, if not over the network."""
+    time: Clock | None = None
 
     def __post_init__(self) -> None:
         self.policy_file = self.folder / "policy.yaml"
@@ -81,8 +85,8 @@ class World:
         settings = Settings(str(self.policy_file), OWN, self.pod, self.overrides, ("--live",))
         self.tools = Tools(
             settings,
-            MeasuredWriter(Direct(self.address), self.metrics),
-            Clock(self.clock.now, self.clock.sleep),
+            MeasuredWriter(self.way or Direct(self.address), self.metrics),
+            self.time or Clock(self.clock.now, self.clock.sleep),
             Log(self.log, self.log_format, self.clock.now),
             self.metrics,
             self._child,

@@ -259,6 +259,15 @@ CORPUS: list[Json] = [
             }
         ],
     },
+    {
+        "apiVersion": "planner/v1",
+        "kind": "RunPolicy",
+        "period": "5m",
+        "goals": ["spread"],
+        "limits": {"perRound": 10, "perNode": 2},
+        "hours": [{"days": ["mon"], "from": "09:00", "to": "17:00", "timeZone": "Europe/Berlin"}],
+        "pauseWhen": {"notReadyNodes": "20%"},
+    },
     *FLEET,
 ]
 ODD_VALUES: tuple[Any, ...] = (

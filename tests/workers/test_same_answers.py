@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
 import planner
-from planner import Answer, Cluster, Workers
+from planner import Answer, Cluster, Progress, Workers
 from planner.workers import processes
 from planner.workers.processes import Processes
+from tests.workers.tasks import own_process
 
 QUESTIONS: dict[str, Callable[[Cluster, Workers | int], Answer]] = {
     "whatif --each": lambda c, jobs: c.whatif(
@@ -56,3 +60,37 @@ def test_a_dask_cluster_answers_as_one_process(
     ask = QUESTIONS[question]
     with planner.start_workers(dask=dask_address) as workers:
         assert ask(cluster, workers).to_json() == ask(cluster, 1).to_json()
+
+
+def test_a_worker_that_is_killed_in_the_middle_is_not_missed(
+    cluster: Cluster, dask_address: str
+) -> None:
+    ask: dict[str, Any] = {"each": ["zone", "node"], "preempt": True, "seeds": 2}
+    with planner.start_workers(dask=dask_address) as workers:
+        (first, *_) = workers.in_order(own_process, None, [0], ["who"])
+        seen: list[int] = []
+
+        def kill_once(progress: Progress) -> None:
+            if not seen:
+                os.kill(first, signal.SIGKILL)
+            seen.append(progress.best)
+
+        found = cluster.whatif(**ask, jobs=workers, progress=kill_once)
+    assert found.to_json() == cluster.whatif(**ask).to_json()
+    assert seen == list(range(1, len(seen) + 1))
+
+
+@pytest.mark.parametrize("processes_too", [False, True])
+def test_ctrl_c_leaves_the_failures_that_were_tried(
+    cluster: Cluster, two: Workers, processes_too: bool
+) -> None:
+    def interrupt(progress: Progress) -> None:
+        if progress.best == 6:
+            signal.raise_signal(signal.SIGINT)
+
+    workers = two if processes_too else 1
+    found = cluster.whatif(
+        each=["node"], preempt=True, seeds=1, manner="removed", jobs=workers, progress=interrupt
+    )
+    assert found.stopped == "interrupted"
+    assert (len(found.singles), found.not_tried) == (6, 6)

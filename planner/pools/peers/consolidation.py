@@ -145,7 +145,8 @@ def _applied(filling: Filling, found: Emulated, command: Command) -> Emulated:
     leaving = [cluster.node_index[name] for name in command.nodes]
     pods = np.flatnonzero(np.isin(cluster.node_of, leaving)).tolist()
     moving = [pod for pod in pods if not _daemon(cluster, pod)]
-    waiting = tuple(sorted({*cluster.pending.tolist(), *moving}))
+    asked = set(filling.goal)
+    waiting = tuple(sorted({*asked.intersection(cluster.pending.tolist()), *moving}))
     emptied = cluster.with_placement(dict.fromkeys(pods, GONE)).without_nodes(leaving)
     here = replace(
         filling, cluster=emptied.with_placement(dict.fromkeys(moving, PENDING)), goal=waiting

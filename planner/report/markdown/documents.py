@@ -20,6 +20,7 @@ from planner.report.tables import (
     plan_table,
     scale_up_table,
     simulation_table,
+    sweep_table,
     whatif_table,
 )
 from planner.report.tables.explain_repairs import texts, united
@@ -41,6 +42,7 @@ from planner_models.inspection import Inspection
 from planner_models.node_plan import NodePlan
 from planner_models.plan import Plan
 from planner_models.simulation import Simulation
+from planner_models.sweep import Sweep
 from planner_models.whatif import WhatIf
 
 GOOD = ("schedulable", "gated")
@@ -191,6 +193,13 @@ def node_plan_parts(document: NodePlan) -> Iterator[Part]:
     yield from scale_up_table.blocks(document, wide=False)
 
 
+def sweep_parts(document: Sweep) -> Iterator[Part]:
+    """The table under its headline."""
+    yield Heading(sweep_table.headline(document))
+    shown = sweep_table.blocks(document, wide=False)
+    yield from (block for block in shown if isinstance(block, Table))
+
+
 def whatif_parts(document: WhatIf) -> Iterator[Part]:
     """The worst as the heading; then everything that the table has."""
     first, *rest = whatif_table.blocks(document, wide=False)
@@ -277,6 +286,8 @@ def parts_of(
             return node_plan_parts(document)
         case WhatIf():
             return whatif_parts(document)
+        case Sweep():
+            return sweep_parts(document)
         case FleetDecision():
             return fleet_parts(document, members)
         case FleetDecisionList():

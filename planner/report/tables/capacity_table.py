@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from planner.report.tables.scale_up_table import in_short
 from planner.report.text.blocks import GAP, Block, Paragraph, Table
 from planner.report.text.notices import notice_blocks
 from planner.words import conjoined, count_of, plain_amount, resource_word, short_key
@@ -215,6 +216,10 @@ def curve_table(line: CapacityLine) -> Table:
 
 def _remarks(line: CapacityLine) -> Iterator[str]:
     yield from line.remarks
+    for each in line.cost:
+        pods = count_of(each.count, "pod" if len(line.subject) == 1 else "set")
+        instead = f"Instead of {count_of(each.moves, 'move')} for" if each.moves else "For"
+        yield f"{instead} {pods}: {in_short(each.nodes)}."
     reached = max((point.count for point in line.curve), default=line.now.count)
     best = max(reached, 0 if line.best is None else line.best.count)
     if line.bound is not None and line.curve and not line.within and line.bound.count > best:

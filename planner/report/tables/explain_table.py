@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from planner.report.tables.explain_repairs import repair_lines
+from planner.report.tables.scale_up_table import in_short
 from planner.report.text.blocks import GAP, NO_BREAK, Block, Paragraph, Style, Table
 from planner.report.text.commands import about
 from planner.report.text.notices import notice_blocks
@@ -45,7 +46,26 @@ _NUMBERED = re.compile(r"\b(maxSkew|minDomains|priority) (\d)")
 def blocks(document: Diagnosis, *, wide: bool) -> Sequence[Block]:
     """One explanation, or a summary of several and the way to each."""
     found = _summary(document, wide=wide) if document.parts else _explanation(document, wide=wide)
-    return [*found, *notice_blocks(document.notices, wide=wide)]
+    return [*found, *_nodes_to_add(document), *notice_blocks(document.notices, wide=wide)]
+
+
+def _nodes_to_add(document: Diagnosis) -> Iterator[Block]:
+    """Which nodes of the pools, where, for how many of the pods that wait, at which price."""
+    nodes = document.nodes_to_add
+    if nodes is None:
+        return
+    yield GAP
+    if not nodes.pods:
+        yield Paragraph("No node has to be added: no pod waits.")
+        return
+    running = nodes.pods - nodes.waiting
+    them = count_of(nodes.pods, "waiting pod")
+    told = f"{running} of {them} {'runs' if running == 1 else 'run'} then"
+    yield Paragraph(
+        f"Of the pools: {in_short(nodes)}; {told}."
+        if nodes.adds
+        else "Of the pools: no node helps."
+    )
 
 
 def names(document: Diagnosis) -> Iterable[str]:

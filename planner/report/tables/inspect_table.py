@@ -14,6 +14,7 @@ from planner.words import NAMED, count_of, short_key
 from planner_models.inspection import (
     Flavour,
     Inspection,
+    NodeInspection,
     SpreadViolation,
     Utilisation,
     WorkloadInspection,
@@ -78,13 +79,19 @@ def _nodes(document: Inspection) -> str:
         text += f" in {count_of(len(zones), 'zone')}"
     remarks = [
         f"{sum(z.nodes for z in nodes.zones if z.zone is None)} without a zone",
-        f"{nodes.cordoned} cordoned",
+        _cordoned(nodes),
         f"{nodes.not_ready} not ready",
     ]
     remarks = [remark for remark in remarks if not remark.startswith("0 ")]
     if nodes.zone_key not in (None, ZONE):
         remarks.insert(0, f"label {nodes.zone_key}")
     return f"{text} ({', '.join(remarks)})" if remarks else text
+
+
+def _cordoned(nodes: NodeInspection) -> str:
+    """`2 cordoned, by planner: b1 b4`: whoever forgets these has less room than he thinks."""
+    ours = nodes.cordoned_by_planner
+    return f"{nodes.cordoned} cordoned" + (f", by planner: {' '.join(ours)}" if ours else "")
 
 
 def _pods(document: Inspection) -> str:

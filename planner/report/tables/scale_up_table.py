@@ -12,6 +12,7 @@ from planner_models.node_plan import (
     NodeBaseline,
     NodeCount,
     NodePlan,
+    NodesToAdd,
     StuckRollout,
     WaitingPods,
 )
@@ -67,8 +68,20 @@ def headline(document: NodePlan) -> str:
 
 def cost_of(document: NodePlan, cost: float) -> str:
     """`0.357 per hour`, `7.72 CPU`, `4 nodes`."""
-    unit = {"price": "per hour", "cpu": "CPU", "nodes": "nodes"}[document.objective]
+    return _cost_text(document.objective, cost)
+
+
+def _cost_text(objective: str, cost: float) -> str:
+    unit = {"price": "per hour", "cpu": "CPU", "nodes": "nodes"}[objective]
     return f"{cost:.10g} {unit}"
+
+
+def in_short(nodes: NodesToAdd) -> str:
+    """`2 m7i.2xlarge in eu-1a, 0.81 per hour`, and whether that is known to be the least."""
+    if not nodes.adds:
+        return "no node helps"
+    text = f"{_nodes(nodes.adds)}, {_cost_text(nodes.objective, nodes.cost)}"
+    return text if nodes.status in ("optimal", "impossible") else f"{text}, not proven the least"
 
 
 def adds_table(document: NodePlan) -> Table:
@@ -118,6 +131,9 @@ def remarks(document: NodePlan) -> Iterator[str]:
         tried = count_of(document.rollouts.workloads, "Deployment")
         seeds = count_of(document.rollouts.seeds, "tie seed")
         yield f"No rollout that completes today gets stuck ({tried} tried, {seeds} each)."
+    if document.survives is not None:
+        kind, failures = document.survives.kind, document.survives.tried
+        yield f"If any single {kind} fails and is removed, nobody waits ({failures} tried)."
     for effect in document.side_effects:
         if effect.kind == "newDomain":
             noun = "a new zone" if len(effect.domains) == 1 else "new zones"
@@ -216,6 +232,10 @@ def _nodes(adds: Sequence[NodeCount]) -> str:
 def _wrong(alternative: NodeAlternative) -> str:
     if alternative.waiting:
         return _waiting(alternative.waiting)
+    if alternative.lost:
+        verb = "waits" if alternative.waiting_then == 1 else "wait"
+        pods = count_of(alternative.waiting_then, "pod")
+        return f"without {alternative.lost}, {pods} {verb}"
     return f"the next rollout of {', that of '.join(map(_stuck, alternative.stuck_rollouts))}"
 
 

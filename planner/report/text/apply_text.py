@@ -6,13 +6,15 @@ import textwrap
 from collections.abc import Iterator
 
 from planner.report.text.blocks import visible
-from planner.words import conjoined, count_of, duration
+from planner.words import capitalised, conjoined, count_of, duration
 from planner_models.apply_report import ApplyEntry, ApplyReport, ApplyStart
 
 WIDTH = 80
 AGAIN = 30
 """Seconds after which it is said again what is waited for."""
 MADE_BY = {"evict": "evict", "drain": "drain", "solve": "solve --rebalance"}
+MEASURED = {"evict": "excess", "drain": "pods to leave", "solve": "excess"}
+"""What a plan brings down."""
 
 
 class ApplyText:
@@ -20,12 +22,14 @@ class ApplyText:
 
     def __init__(self) -> None:
         self._pod = self._node = 0
+        self._measured = "excess"
         self._told: dict[str, int] = {}
 
     def start(self, start: ApplyStart) -> str:
         """What will happen, and whether the plan still holds."""
         pods = [pod for wave in start.waves for pod in wave.pods]
         nodes = [node for wave in start.waves for node in wave.pods.values()]
+        self._measured = MEASURED[start.command]
         self._pod = max(map(len, pods), default=0)
         self._node = max(map(len, nodes), default=0)
         lines = [*_head(start), "", *_waves(start)] if start.waves else [*_head(start)]
@@ -54,8 +58,8 @@ class ApplyText:
             case "refused":
                 yield f"  - {name:<{self._pod}}  {entry.node:<{self._node}}  {entry.text}"
             case "waveDone":
-                excess = f"Excess {entry.excess_before} -> {entry.excess_after}."
-                yield f"  {entry.landed} of {entry.of} landed as promised. {excess}"
+                left = f"{self._measured} {entry.excess_before} -> {entry.excess_after}."
+                yield f"  {entry.landed} of {entry.of} landed as promised. {capitalised(left)}"
             case "replanned" if entry.of is not None:
                 yield f"Planned anew: {count_of(entry.of, 'eviction')}; {entry.text}"
             case _:
@@ -86,8 +90,8 @@ def _head(start: ApplyStart) -> Iterator[str]:
         if not start.waves:
             return
     yield (
-        f"Plan {start.plan_id}: evict {pods} in {waves}, excess {start.excess_before} -> "
-        f"{start.excess_after}; made{made} by {MADE_BY[start.command]}."
+        f"Plan {start.plan_id}: evict {pods} in {waves}, {MEASURED[start.command]} "
+        f"{start.excess_before} -> {start.excess_after}; made{made} by {MADE_BY[start.command]}."
     )
     who = f" You are {start.who}." if start.who else ""
     yield (
@@ -146,8 +150,9 @@ def _done(report: ApplyReport) -> Iterator[str]:
     word = f"Done up to wave {report.wave}" if left else "Done"
     told = f"{word}: {report.evicted} evicted, {report.landed} landed as promised"
     told += f", {report.elsewhere} elsewhere" if report.elsewhere else ""
-    excess = f"Excess {report.excess_before} -> {report.excess_after}, read from the cluster."
-    yield from textwrap.wrap(f"{told}. {excess}", WIDTH)
+    brought_down = capitalised(MEASURED[report.command])
+    numbers = f"{brought_down} {report.excess_before} -> {report.excess_after}"
+    yield from textwrap.wrap(f"{told}. {numbers}, read from the cluster.", WIDTH)
     if report.waiting:
         yield f"Without a node, as promised: {', '.join(report.waiting)}."
     if report.cordoned:

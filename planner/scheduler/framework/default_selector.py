@@ -6,6 +6,9 @@ ReplicaSet, StatefulSet or ReplicationController. Other controllers (a Job, say)
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
 from planner.cluster import Cluster
 from planner.cluster.groups import PodGroup
 from planner.cluster.owners import WorkloadRef
@@ -19,14 +22,14 @@ _KINDS = {
 }
 
 
+_MEMO = "selectors of services"
+
+
 def default_selector(cluster: Cluster, group: PodGroup) -> LabelSelector | None:
     """The joint selector, or None if nothing selects the pod."""
     labels: dict[str, str] = {}
-    for service in cluster.services:
-        wanted = service.spec.selector
-        if service.namespace == group.namespace and all(
-            group.labels.get(key) == value for key, value in wanted.items()
-        ):
+    for wanted in _service_selectors(cluster).get(group.namespace, ()):
+        if all(group.labels.get(key) == value for key, value in wanted.items()):
             labels.update(wanted)
     selector = LabelSelector(match_labels=labels)
     owner = _owner_selector(cluster, group)
@@ -39,6 +42,17 @@ def default_selector(cluster: Cluster, group: PodGroup) -> LabelSelector | None:
             match_labels=labels, match_expressions=(*owner.match_expressions, *equal)
         )
     return None if selector.is_empty else selector
+
+
+def _service_selectors(cluster: Cluster) -> Mapping[str, Sequence[Mapping[str, str]]]:
+    """By namespace; found once for all snapshots with these Services."""
+    memo = cluster.group_memo
+    if _MEMO not in memo:
+        memo[_MEMO] = by_namespace = defaultdict(list)
+        for service in cluster.services:
+            by_namespace[service.namespace].append(service.spec.selector)
+    found: Mapping[str, Sequence[Mapping[str, str]]] = memo[_MEMO]
+    return found
 
 
 def _owner_selector(cluster: Cluster, group: PodGroup) -> LabelSelector | None:

@@ -26,7 +26,7 @@ class Attachments:
         self._size = len(cluster.nodes)
         self._limits = _limits(cluster)
         self._listed = _listed(cluster)
-        self._users: dict[VolumeId, Counter[int]] = defaultdict(Counter)
+        self._users: dict[VolumeId, dict[int, int]] = defaultdict(dict)
         self._counts: dict[str, IntArray] = {}
         for node, volumes in self._listed.items():
             for volume in volumes:
@@ -36,10 +36,12 @@ class Attachments:
         """A pod that uses these volumes came to the node (1) or left it (-1)."""
         for volume in volumes:
             users = self._users[volume]
-            before = users[node]
-            users[node] = after = before + delta
-            if not after:
-                del users[node]
+            before = users.get(node, 0)
+            after = before + delta
+            if after:
+                users[node] = after
+            else:
+                users.pop(node, None)
             if (before > 0) != (after > 0) and volume not in self._listed.get(node, ()):
                 self._count(volume.driver)[node] += 1 if after else -1
 
@@ -80,7 +82,7 @@ class Attachments:
 
     def _users_on(self, volume: VolumeId, node: int) -> int:
         users = self._users.get(volume)
-        return users[node] if users else 0
+        return users.get(node, 0) if users else 0
 
     def _count(self, driver: str) -> IntArray:
         found = self._counts.get(driver)

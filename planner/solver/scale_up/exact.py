@@ -143,6 +143,8 @@ class ExactNodes:
                     self._model.any_of([-literal - 1])
             for first, second in pairwise(added):
                 self._model.any_of([first, -second - 1])
+        for offers in self._question.opened:
+            self._model.any_of([self._added[i][0] for i in offers if self._added[i]])
         for most, each in self._question.shared_limits:
             reached = Linear()
             for amount, added in zip(each, self._added, strict=True):

@@ -263,10 +263,12 @@ class _Kinds:
         )
 
     def _node_rows(self, nodes: IntArray, opened: Sequence[Domain]) -> Iterator[NodeRow]:
-        """A node in each domain that is opened, and limits that offers share."""
+        """Nodes in domains that are opened or have to be, and limits that offers share."""
         for key, domain in opened:
             inside = self._problem.cluster.topology(key).domain_of[nodes] == domain
             yield NodeRow((inside & self._new[nodes]).astype(np.int64), lower=1)
+        for offers in self._question.opened:
+            yield NodeRow(np.isin(np.arange(len(nodes)), offers).astype(np.int64), lower=1)
         for most, each in self._question.shared_limits:
             padded = np.zeros(len(nodes), np.int64)
             padded[: len(each)] = each

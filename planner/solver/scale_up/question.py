@@ -37,6 +37,8 @@ class NodeQuestion:
     goal: Mapping[int, int]
     shared_limits: tuple[tuple[int, tuple[int, ...]], ...] = ()
     """What several offers may reach in all, and what a node of each offer adds."""
+    opened: tuple[tuple[int, ...], ...] = ()
+    """Offers by number, of each of which one node at least has to be added."""
 
     def cost(self, counts: Counts) -> int:
         """What these nodes cost."""
