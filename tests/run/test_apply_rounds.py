@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from planner.run.child import Ended, Tick
 from planner.run.policy import Overrides
 from tests.apply.world_api import InProcess, WorldApi, example_api
 from tests.run.world import World
+from tests.world.random_worlds import random_world
 
 Make = Callable[[WorldApi], World]
 
@@ -105,3 +107,34 @@ def test_somebody_else_who_applies_is_waited_for(running: Make) -> None:
     said = world.rounds(1)
     assert "round 1: failed: the plan was not carried out: alice@laptop holds the lock" in said
     assert world.state().missed == ()
+
+
+LONG = os.environ.get("PLANNER_HYPOTHESIS_PROFILE") == "long"
+POSSIBLE = (7, 8, 10, 14, 41, 45, 61)
+"""Worlds in which a round finds something to evict."""
+
+
+@pytest.mark.parametrize("number", range(60) if LONG else POSSIBLE)
+def test_rounds_in_random_worlds_break_no_budget_and_come_to_an_end(
+    number: int, running: Make
+) -> None:
+    """Within the limits, never with more pods waiting, and never the same thing again and again."""
+    api = WorldApi(random_world(number), number)
+    world = running(api)
+    world.policy(
+        "pauseWhen: {notReadyNodes: 100%, pendingPods: 100%}\nperiod: 10s\n"
+        "limits: {perRound: 3, perNode: 2, perNamespace: 3}"
+    )
+    waited = len(api.world.waiting())
+    said = world.rounds(4)
+    assert "failed" not in said, said
+    assert api.broken_budgets == []
+    assert api.marked() == []
+    assert len(api.evicted) == len(set(api.evicted))
+    records = world.state().rounds
+    assert all((each.evicted or 0) <= 3 for each in records)
+    if all(each.result != "stopped" for each in records):
+        assert len(api.world.waiting()) <= waited
+        excess = [each.excess for each in records if each.excess is not None]
+        assert excess == sorted(excess, reverse=True)
+    assert LONG or api.evicted
