@@ -19,7 +19,7 @@ from planner.words import NAMED, conjoined, count_of
 
 ROUNDS = 8
 """So often other evictions are looked for; then nobody like those evicted is."""
-TIME_SHARE = 0.03
+TIME_SHARE = 0.12
 """The part of the time limit that each of these rounds gets: the first plan may have used most."""
 TRIAL_SHARE = 0.04
 """The part that the trials of each get."""
