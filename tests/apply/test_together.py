@@ -153,3 +153,22 @@ def test_a_plan_that_does_not_always_end_well_is_planned_anew_after_each_wave(
     assert (report.result, report.excess_after) == ("done", 0)
     assert len(applying.events("replanned")) >= 1
     assert len(api.evicted) <= len(PLAN.evictions)
+
+
+def test_an_unchanged_cluster_is_not_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The plan's own trials were about this very state."""
+
+    def tried(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("planner.apply.preconditions.replay_rest", tried)
+    api = example_api()
+    applying = Applying(api, plan_for(api, seeds=2), tmp_path)
+    assert applying.run(dry_run=True).result == "dryRun"
+    pod = next(each for each in api.world.pods if each["spec"].get("nodeName"))
+    pod["ready"] = False
+    api.sync()
+    with pytest.raises(AssertionError):
+        applying.run(dry_run=True)
