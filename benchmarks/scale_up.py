@@ -49,8 +49,8 @@ class Answer:
     cost: int
     rounds: int
     waiting: int
-    at_once: int = 0
-    """Who waits when all nodes come at once, and not in rounds."""
+    at_once: int | None = None
+    """Who waits when all nodes come at once, and not in rounds; None if that was not tried."""
     evicted: int = 0
     bound: int | None = None
     proven: bool = False
@@ -169,12 +169,13 @@ def _values(answer: Answer, bound: int, pending: int, unit: Decimal) -> dict[str
         "nodes": answer.nodes,
         "cost": float(answer.cost * unit),
         "waiting": answer.waiting,
-        "at_once": answer.at_once,
         "evicted": answer.evicted,
         "rounds": answer.rounds,
     }
     if not answer.waiting and bound:
         values["ratio"] = round(answer.cost / bound, 4)
+    if answer.at_once is not None:
+        values["at_once"] = answer.at_once
     if answer.bound is not None:
         values["proven"] = answer.proven
     return values
