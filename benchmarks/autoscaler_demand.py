@@ -127,7 +127,7 @@ def outage(zone: str, seed: int) -> Cluster:
     wanted: dict[str, int] = {}
     for each in cluster["items"]:
         if each["kind"] == "Deployment":
-            factor = draw.choice((1.5, 2, 2.5))
+            factor = draw.choice((1, 1, 1.5, 2))
             wanted[each["metadata"]["name"]] = int(each["spec"]["replicas"] * factor)
     kept = []
     for each in cluster["items"]:

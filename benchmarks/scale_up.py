@@ -49,11 +49,13 @@ class Answer:
     cost: int
     rounds: int
     waiting: int
-    at_once: int = 0
-    """Who waits when all nodes come at once, and not in rounds."""
+    at_once: int | None = None
+    """Who waits when all nodes come at once, and not in rounds; None if that was not tried."""
     evicted: int = 0
     bound: int | None = None
     proven: bool = False
+    claimed: bool = False
+    """Whether the method says that all pods run."""
 
 
 def measure(case: Case, cache: Path) -> Measured:
@@ -122,7 +124,9 @@ def _planned(filling: Filling, limit: float) -> Answer:
     counts = found.best.added.counts
     waiting = _at_once(filling, counts)
     cost = _cost(filling.offers, counts)
-    return Answer(sum(counts), cost, 1, waiting, waiting, 0, found.bound, found.proven)
+    return Answer(
+        sum(counts), cost, 1, waiting, waiting, 0, found.bound, found.proven, found.accepted
+    )
 
 
 def _at_once(filling: Filling, counts: Counts) -> int:
@@ -141,9 +145,9 @@ def _cost(offers: Sequence[Offer], counts: Counts) -> int:
 def _wrong(case: Case, answer: Answer) -> Iterator[str]:
     if case.method != "planner":
         return
-    if answer.waiting:
+    if answer.waiting and answer.claimed:
         yield f"{answer.waiting} pods wait on planner's nodes"
-    if answer.bound is not None and answer.cost < answer.bound:
+    if answer.claimed and answer.bound is not None and answer.cost < answer.bound:
         yield "planner's nodes cost less than its bound"
 
 
@@ -165,12 +169,13 @@ def _values(answer: Answer, bound: int, pending: int, unit: Decimal) -> dict[str
         "nodes": answer.nodes,
         "cost": float(answer.cost * unit),
         "waiting": answer.waiting,
-        "at_once": answer.at_once,
         "evicted": answer.evicted,
         "rounds": answer.rounds,
     }
     if not answer.waiting and bound:
         values["ratio"] = round(answer.cost / bound, 4)
+    if answer.at_once is not None:
+        values["at_once"] = answer.at_once
     if answer.bound is not None:
         values["proven"] = answer.proven
     return values

@@ -10,15 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from planner.pools.fill import Counts
-from planner.pools.peers.compare import (
-    KARPENTER,
-    LEAST_WASTE,
-    PRICE,
-    TOOLS,
-    emulable,
-    emulate,
-    karpenter,
-)
+from planner.pools.peers.compare import KARPENTER, TOOLS, emulable, emulate, karpenter
 from planner.pools.peers.consolidation import consolidated
 from planner.pools.search import Search
 
@@ -41,8 +33,8 @@ def first_answers(search: Search, until: float) -> None:
 
 def _ways(search: Search, until: float) -> Iterator[Counts]:
     filling, pods = search.filling, len(search.filling.goal)
-    for tool in (KARPENTER, PRICE, LEAST_WASTE):
-        found = emulate(filling, TOOLS[tool])
+    for tool, decide in TOOLS.items():
+        found = emulate(filling, decide)
         per_offer = ROUND_SECONDS + ROUND_POD_SECONDS * pods
         search.spent += found.rounds * per_offer * len(filling.offers)
         if not found.waiting:
