@@ -129,7 +129,7 @@ class Plans(Loaded):
         if not chosen.everything:
             snapshot = snapshot.without(set(snapshot.pending.tolist()).difference(chosen.pods))
             asked = frozenset(chosen.pods)
-        found = make_plan(snapshot, options, profile, steady(progress), asked)
+        found = make_plan(snapshot, options, profile, progress, asked)
         return Plan.of(found, self._on(snapshot)._origin("solve", chosen.arguments))
 
     def evict(  # noqa: PLR0913 - options are keywords

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from planner.cluster import PENDING, Cluster
+from planner.cluster.owners import WorkloadRef
 from planner.cluster.spread import counted_key
 from planner.cluster.topology import IntArray
 from planner.documents.ready_pods import ReadyAfter, controller_of
@@ -116,9 +117,12 @@ def _promises(cluster: Cluster, evicted: Iterable[int]) -> Iterator[DomainCounts
     topology = None if key is None else cluster.topology(key)
     counts = counts_per_domain(cluster, topology)
     refs = {cluster.workloads[int(cluster.group_of[pod])] for pod in evicted}
-    for ref in sorted(refs):
-        groups = [group for group, each in enumerate(cluster.workloads) if each == ref]
-        row = counts[groups].sum(axis=0).tolist()
+    groups: dict[WorkloadRef, list[int]] = {ref: [] for ref in sorted(refs)}
+    for group, ref in enumerate(cluster.workloads):
+        if ref in groups:
+            groups[ref].append(group)
+    for ref, own in groups.items():
+        row = counts[own].sum(axis=0).tolist()
         domains = () if topology is None else topology.domains
         yield DomainCounts(
             namespace=ref.namespace,

@@ -34,7 +34,7 @@ from planner.sequences.scheduler_replay import ReplayedSeeds
 from planner.sequences.value import PLACED
 from planner.solver.problem.options import SolveOptions
 from planner.solver.problem.solution import Level
-from planner.solver.progress import Report, silent
+from planner.solver.progress import Report, steady
 from planner_models.notice import Notice
 from planner_models.plan import (
     Alternative,
@@ -63,7 +63,7 @@ def make_plan(
 
     `asked` are the pods that the plan is about: rules that only others break are not told.
     """
-    report = progress or silent
+    report = steady(progress)
     now = with_promised(with_condition_taints(cluster), profile)
     first = plan_outcome(now, options, profile, report)
     outcome, replayed = without_preemption(first, report)

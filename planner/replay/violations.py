@@ -158,7 +158,10 @@ def _off_limits(
 ) -> Iterator[Violation]:
     """Pods on nodes that a rule about nodes does not admit."""
     cluster = running.cluster
-    limited = facts_of(cluster).once(("off limits", rule), lambda: _limited(cluster, admitted))
+    key = ("off limits", rule.encode())
+    if key not in cluster.memo:
+        cluster.memo[key] = _limited(cluster, admitted)
+    limited: list[tuple[int, BoolArray]] = cluster.memo[key]
     for group, nodes_in in limited:
         pods, nodes = running.of(group)
         broken = ~nodes_in[nodes]

@@ -18,6 +18,7 @@ from planner import (
     Fleet,
     Live,
     __version__,
+    apply_plan,
     check,
     load,
     run_policy,
