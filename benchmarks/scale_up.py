@@ -49,10 +49,13 @@ class Answer:
     cost: int
     rounds: int
     waiting: int
-    at_once: int = 0
-    """Who waits when all nodes come at once, and not in rounds."""
+    at_once: int | None = None
+    """Who waits when all nodes come at once, and not in rounds; None if that was not tried."""
+    evicted: int = 0
     bound: int | None = None
     proven: bool = False
+    claimed: bool = False
+    """Whether the method says that all pods run."""
 
 
 def measure(case: Case, cache: Path) -> Measured:
@@ -93,19 +96,23 @@ def _demand(case: Case) -> tuple[Cluster, tuple[Pool, ...]]:
 def _answer(case: Case, filling: Filling) -> Answer:
     if case.method == "planner":
         return _planned(filling, case.number("limit"))
+    return _emulated(filling, *_by_peer(case, filling))
+
+
+def _by_peer(case: Case, filling: Filling) -> tuple[Emulated, int]:
+    """What the peer adds, and how many running pods it evicts for it."""
     found = emulate(filling, TOOLS[PEERS[case.method]])
-    if case.method.endswith("consolidated"):
-        found, _ = consolidated(filling, found)
-    return _emulated(filling, found)
+    return consolidated(filling, found) if case.method.endswith("consolidated") else (found, 0)
 
 
-def _emulated(filling: Filling, found: Emulated) -> Answer:
+def _emulated(filling: Filling, found: Emulated, evicted: int) -> Answer:
     return Answer(
         sum(found.counts),
         _cost(filling.offers, found.counts),
         found.rounds,
         found.waiting,
         _at_once(filling, found.counts),
+        evicted,
     )
 
 
@@ -117,7 +124,9 @@ def _planned(filling: Filling, limit: float) -> Answer:
     counts = found.best.added.counts
     waiting = _at_once(filling, counts)
     cost = _cost(filling.offers, counts)
-    return Answer(sum(counts), cost, 1, waiting, waiting, found.bound, found.proven)
+    return Answer(
+        sum(counts), cost, 1, waiting, waiting, 0, found.bound, found.proven, found.accepted
+    )
 
 
 def _at_once(filling: Filling, counts: Counts) -> int:
@@ -136,9 +145,9 @@ def _cost(offers: Sequence[Offer], counts: Counts) -> int:
 def _wrong(case: Case, answer: Answer) -> Iterator[str]:
     if case.method != "planner":
         return
-    if answer.waiting:
+    if answer.waiting and answer.claimed:
         yield f"{answer.waiting} pods wait on planner's nodes"
-    if answer.bound is not None and answer.cost < answer.bound:
+    if answer.claimed and answer.bound is not None and answer.cost < answer.bound:
         yield "planner's nodes cost less than its bound"
 
 
@@ -160,11 +169,13 @@ def _values(answer: Answer, bound: int, pending: int, unit: Decimal) -> dict[str
         "nodes": answer.nodes,
         "cost": float(answer.cost * unit),
         "waiting": answer.waiting,
-        "at_once": answer.at_once,
+        "evicted": answer.evicted,
         "rounds": answer.rounds,
     }
     if not answer.waiting and bound:
         values["ratio"] = round(answer.cost / bound, 4)
+    if answer.at_once is not None:
+        values["at_once"] = answer.at_once
     if answer.bound is not None:
         values["proven"] = answer.proven
     return values
@@ -184,13 +195,14 @@ def _growth(case: Case) -> Measured:
                 added.append(answer)
             else:
                 cluster = filling.cluster
-    whole = _scaled(first, offers, full, STEPS)
+    whole = _scaled(first, offers, full, STEPS, settle=False)
     sums = LeastCost(FreshNodes(whole), whole.goal, offers).at_least((0,) * len(offers), 0)
     answer = Answer(
         sum(each.nodes for each in added),
         sum(each.cost for each in added),
         sum(each.rounds for each in added),
         len(cluster.pending),
+        evicted=sum(each.evicted for each in added),
     )
     bound = 0 if sums is None else sums[0]
     values = _values(answer, bound, len(whole.goal), unit_of(pools, "price"))
@@ -198,16 +210,26 @@ def _growth(case: Case) -> Measured:
 
 
 def _scaled(
-    cluster: Cluster, offers: tuple[Offer, ...], full: dict[str, int], step: int
+    cluster: Cluster,
+    offers: tuple[Offer, ...],
+    full: dict[str, int],
+    step: int,
+    *,
+    settle: bool = True,
 ) -> Filling:
-    """The workloads at the size of a step, after kube-scheduler has placed what it can."""
+    """The workloads at the size of a step, after kube-scheduler has placed what it can.
+
+    Before that, sums hold for whatever it does.
+    """
     changes = [
         Scale(ref, n - n // 2 * (STEPS - step) // STEPS)
         for ref, controller in sorted(cluster.owners.controllers.items())
         if isinstance(controller, Deployment)
         for n in (full[ref.name],)
     ]
-    start = settled(apply_changes(cluster, changes).cluster, PROFILE)
+    start = apply_changes(cluster, changes).cluster
+    if settle:
+        start = settled(start, PROFILE)
     return Filling(start, tuple(start.pending.tolist()), offers, PROFILE)
 
 
@@ -221,7 +243,5 @@ def _step(case: Case, filling: Filling) -> tuple[Cluster, Answer]:
         counts = found.best.added.counts
         cost = _cost(filling.offers, counts)
         return found.best.cluster, Answer(sum(counts), cost, 1, len(found.best.waiting))
-    peer = emulate(filling, TOOLS[PEERS[case.method]])
-    if case.method.endswith("consolidated"):
-        peer, _ = consolidated(filling, peer)
-    return peer.cluster, _emulated(filling, peer)
+    peer, evicted = _by_peer(case, filling)
+    return peer.cluster, _emulated(filling, peer, evicted)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
 
-from planner.interrupts import interruptible, leave_at_once
+from planner.interrupts import asked_to_end, interruptible, leave_at_once
 
 
 @pytest.fixture(autouse=True)
@@ -39,3 +41,27 @@ def test_the_handler_of_another_program_is_left_alone() -> None:
     with interruptible():
         signal.raise_signal(signal.SIGINT)
     assert seen == [signal.SIGINT]
+
+
+def test_whoever_has_to_tidy_up_is_told_of_the_first_ctrl_c() -> None:
+    signal.signal(signal.SIGINT, leave_at_once)
+    with asked_to_end(lambda: "") as asked:
+        assert not asked()
+        signal.raise_signal(signal.SIGINT)
+        assert asked()
+    assert signal.getsignal(signal.SIGINT) is leave_at_once
+
+
+def test_the_second_ctrl_c_ends_it_and_says_what_is_left() -> None:
+    script = """
+import signal
+from planner.interrupts import asked_to_end, leave_at_once
+signal.signal(signal.SIGINT, leave_at_once)
+with asked_to_end(lambda: "Still cordoned: b1.\\n"):
+    signal.raise_signal(signal.SIGINT)
+    signal.raise_signal(signal.SIGINT)
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (130, "\nStill cordoned: b1.\nInterrupted.\n")

@@ -72,13 +72,15 @@ class Placement(Document):
 class Unplaced(Document):
     """A pod that has no node in the end, in one sentence; `planner explain` says more.
 
-    `gated`: scheduling gates keep it out of the queue.
+    `gated`: scheduling gates keep it out of the queue. `soon`: it finds a node by itself once pods
+    have ended that are terminating already, on which no plan counts.
     """
 
     pod: str
     workload: str
     diagnosis: str
     gated: bool | None = None
+    soon: bool | None = None
 
 
 class PlanViolation(Document):
@@ -289,6 +291,8 @@ class Plan(Document):
     evictions: int = 0
     """Restarts altogether: every move, and one more for every temporary hop."""
     hops: int = 0
+    evictions_per_placed_pod: float | None = None
+    """Evictions for each pending pod that gets a node, if there are both."""
     on_paper_only: bool = False
     """A better final state exists that no order of steps reaches."""
     excess_before: int = 0

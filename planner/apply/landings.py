@@ -18,7 +18,7 @@ from planner.apply.pods import Place, PodLists, SeenPod
 from planner.cluster import Cluster
 from planner.cluster.owners import WorkloadRef
 from planner.words import count_of, named_or_counted
-from planner_models.workload import Job, ReplicationController
+from planner_models.workload import Job, ReplicaSet, ReplicationController, StatefulSet
 
 UNSCHEDULABLE = 30
 """Seconds without a node after which a pod counts as stuck."""
@@ -129,9 +129,11 @@ def _labels(cluster: Cluster, ref: WorkloadRef) -> str:
 
 
 def _min_ready(cluster: Cluster, ref: WorkloadRef) -> int:
-    return getattr(
-        getattr(cluster.owners.controllers.get(ref), "spec", None), "min_ready_seconds", 0
-    )
+    match cluster.owners.controllers.get(ref):
+        case ReplicaSet() | StatefulSet() | ReplicationController() as found:
+            return found.spec.min_ready_seconds
+        case _:
+            return 0
 
 
 class WaveWatch:

@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from planner.capacity.demand import Demand, with_more
+from planner.capacity.evictions_bound import fewest_evictions
 from planner.cluster import Cluster
-from planner.cluster.node_rules import NodeRules
+from planner.cluster.node_rules import BoolArray, NodeRules
 from planner.scheduler.profile import Profile
 from planner.sequences.outcome import PlanOutcome
 from planner.sequences.plan import plan_outcome
 from planner.solver.problem.options import SolveOptions
 from planner.words import amount, is_free, plain_amount, resource_word
+from planner_models.pod import PodSpec
 
 SHARE = 4
 """A plan gets at most this part of the time, and half of it where it is a long shot."""
@@ -59,12 +61,11 @@ class Bound:
 def room_bound(cluster: Cluster, demands: Sequence[Demand]) -> Bound | None:
     """What is free in all, on nodes that the pods may use, against what a set asks for."""
     one = with_more(cluster, demands, 1)
-    rules = NodeRules(one.cluster)
     usable = np.zeros(len(cluster.nodes), np.bool_)
     asked = np.zeros(len(one.cluster.resources.names), np.int64)
     for pods in one.pods:
         group = one.cluster.groups[int(one.cluster.group_of[pods[0]])]
-        usable |= rules.affinity(group.spec) & rules.taints(group.spec.tolerations)
+        usable |= _usable(one.cluster, group.spec)
         asked += len(pods) * one.cluster.resources.requests[group.index]
     free = (one.cluster.resources.allocatable - one.cluster.used)[usable].clip(0).sum(axis=0)
     limits = [(int(free[r]) // int(asked[r]), r) for r in np.flatnonzero(asked).tolist()]
@@ -136,7 +137,8 @@ class Rearranging:
         fewest = outcome.steps.evictions
         least = next((o.bound for o in outcome.decision.objectives if o.name == "moves"), 0)
         homes = outcome.after.node_of[[pod for each in pods for pod in each]]
-        return Point(count, fewest, min(fewest, int(least)), tuple(homes.tolist())), spent
+        least = max(int(least), _by_room(outcome.before, pods))
+        return Point(count, fewest, min(fewest, least), tuple(homes.tolist())), spent
 
     def _plan(
         self, sets: int, limit: float, moves: int | None
@@ -144,6 +146,22 @@ class Rearranging:
         more = with_more(self.cluster, self.demands, sets)
         options = SolveOptions(rebalance=moves != 0, max_moves=moves or None, time_limit=limit)
         return more.pods, plan_outcome(more.cluster, options, self.profile)
+
+
+def _by_room(cluster: Cluster, pods: Sequence[Sequence[int]]) -> int:
+    """Evictions that room alone asks for, where all new pods are alike."""
+    if len(pods) != 1 or not pods[0]:
+        return 0
+    group = cluster.groups[int(cluster.group_of[pods[0][0]])]
+    request = cluster.resources.requests[group.index]
+    return fewest_evictions(cluster, _usable(cluster, group.spec), request, len(pods[0]))
+
+
+def _usable(cluster: Cluster, spec: PodSpec) -> BoolArray:
+    """Nodes that the rules about nodes alone leave."""
+    rules = NodeRules(cluster)
+    found: BoolArray = rules.affinity(spec) & rules.taints(spec.tolerations)
+    return found
 
 
 def _consistent(points: Sequence[Point]) -> Iterator[Point]:

@@ -113,7 +113,14 @@ def group_pods(
     }
     group_of = np.empty(len(pods), np.int64)
     seen: dict[int, tuple[tuple[str, str], ...]] = {}
+    quick: dict[tuple[object, ...], int] = {}
     for i, pod in enumerate(pods):
+        # Replicas mostly share the very objects; only where nothing is the pod's own.
+        same = (pod.namespace, id(pod.labels), id(pod.spec), id(pod.owner))
+        shared = pod.owner is not None and not pod.volumes
+        if shared and (known_as := quick.get(same)) is not None:
+            group_of[i] = known_as
+            continue
         labels = seen.get(id(pod.labels))
         if labels is None:
             labels = tuple(sorted((k, v) for k, v in pod.labels.items() if k in keys))
@@ -126,6 +133,8 @@ def group_pods(
                 PodGroup(found, pod.namespace, dict(labels), pod.spec, pod.owner, pod.volumes, pod)
             )
         group_of[i] = found
+        if shared:
+            quick[same] = found
     return tuple(groups), group_of
 
 

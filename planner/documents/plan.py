@@ -109,7 +109,7 @@ def _document(
         options=plan_options(problem.options),
         objectives=tuple(map(_objective, decision.objectives)),
         placements=tuple(_placements(outcome, broken)),
-        unplaced=tuple(_unplaced(cluster, pod, short.sentence(pod)) for pod in _queue(outcome)),
+        unplaced=tuple(_waiting(cluster, pod, short) for pod in _queue(outcome)),
         displaced=tuple(_displaced(outcome)),
         left_aside=tuple(_aside(cluster, *each) for each in sorted(problem.left_aside.items())),
         protected=tuple(protected_pods(outcome.after, problem.left_alone, remaining)),
@@ -120,6 +120,7 @@ def _document(
         waves=tuple(wave_documents(cluster, outcome.waves, outcome.allowances)),
         evictions=outcome.steps.evictions,
         hops=sum(step.temporary for step in outcome.waves.steps),
+        evictions_per_placed_pod=_each(outcome),
         on_paper_only=decision.on_paper_only,
         excess_before=excess,
         excess_after=total(remaining),
@@ -220,6 +221,18 @@ def _queue(outcome: PlanOutcome) -> list[int]:
 def _unplaced(cluster: Cluster, pod: int, diagnosis: str) -> Unplaced:
     workload = cluster.workloads[cluster.group_of[pod]].short
     return Unplaced(pod=cluster.pods[pod].key, workload=workload, diagnosis=diagnosis)
+
+
+def _waiting(cluster: Cluster, pod: int, short: ShortExplainer) -> Unplaced:
+    soon = short.finds_room_soon(pod) or None
+    return _unplaced(cluster, pod, short.sentence(pod)).model_copy(update={"soon": soon})
+
+
+def _each(outcome: PlanOutcome) -> float | None:
+    """What a pod that was pending costs in evictions."""
+    waited = sum(map(len, outcome.problem.waiting.values()))
+    placed, evictions = waited - len(outcome.changed.unplaced), outcome.steps.evictions
+    return round(evictions / placed, 2) if placed > 0 and evictions else None
 
 
 def _aside(cluster: Cluster, pod: int, why: str) -> Unplaced:

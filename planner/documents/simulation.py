@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from planner.cluster import Cluster
 from planner.explain.one_sentence import ShortExplainer
@@ -139,8 +140,8 @@ def _with_result(
     return found.model_copy(update={"diagnosis": short.sentence(result.pod)})
 
 
-def _simulated(cluster: Cluster, result: PodResult) -> SimulatedPod:
-    """A pod without details."""
+def _simulated(cluster: Cluster, result: PodResult, **details: Any) -> SimulatedPod:
+    """A pod, with what was noted about it."""
     pod = cluster.pods[result.pod]
     ref = cluster.workloads[int(cluster.group_of[result.pod])]
     return SimulatedPod(
@@ -156,6 +157,7 @@ def _simulated(cluster: Cluster, result: PodResult) -> SimulatedPod:
         message=result.message or None,
         event_message=result.event_message if result.outcome == "unschedulable" else None,
         preemption=_preemption(cluster, result),
+        **details,
     )
 
 
@@ -191,10 +193,12 @@ class _Notes:
 
     def take(self, attempt: Attempt) -> None:
         result, evaluation = attempt.result, attempt.evaluation
-        details = self._details(evaluation) if self._detailed(evaluation) else {}
+        details: dict[str, Any] = {}
+        if self._detailed(evaluation):
+            details = self._details(evaluation)
         details["looked_at"] = len(evaluation.looked_at)
         details["best"] = tuple(self._names[node] for node in self._best(evaluation))
-        simulated = _simulated(self._cluster, result).model_copy(update=details)
+        simulated = _simulated(self._cluster, result, **details)
         self.pods[result.pod] = simulated
         workload = simulated.workload
         if workload not in self._seen and len(self._seen) < NAMED:

@@ -201,7 +201,8 @@ class MostNodes:
         if total(violations(without_nodes(after, nodes), self._profile)) > self._emptying.broken:
             return False
         failures = Failures(after, nodes, self._profile)
-        return failures.survived(self._asked.failures, seeds)
+        workers = self._emptying.options.workers
+        return failures.survived(self._asked.failures, seeds, workers)
 
 
 @dataclass(frozen=True, eq=False)

@@ -98,20 +98,30 @@ SHAPES: dict[str, Fields] = {
     "Deployment": _workload(
         "Deployment",
         replicas=kept,
+        minReadySeconds=kept,
         selector=SELECTOR,
         strategy=ROLLOUT,
         paused=kept,
     ),
     "ReplicaSet": _workload(
-        "ReplicaSet", {"conditions": CONDITIONS}, replicas=kept, selector=SELECTOR
+        "ReplicaSet",
+        {"conditions": CONDITIONS},
+        replicas=kept,
+        minReadySeconds=kept,
+        selector=SELECTOR,
     ),
     "ReplicationController": _workload(
-        "ReplicationController", {"conditions": CONDITIONS}, replicas=kept, selector=labels
+        "ReplicationController",
+        {"conditions": CONDITIONS},
+        replicas=kept,
+        minReadySeconds=kept,
+        selector=labels,
     ),
     "StatefulSet": _workload(
         "StatefulSet",
         {"currentRevision": NAME, "updateRevision": NAME, "currentReplicas": kept},
         replicas=kept,
+        minReadySeconds=kept,
         selector=SELECTOR,
         serviceName=NAME,
         volumeClaimTemplates=Each(CLAIM_TEMPLATE),

@@ -56,7 +56,7 @@ class ShortExplainer:
 
     def sentence(self, pod: int) -> str:
         """Why no node takes the pod."""
-        if pod in self._soon:
+        if self.finds_room_soon(pod):
             return self._waits(pod)
         group = int(self._cluster.group_of[pod])
         if group not in self._known:
@@ -65,6 +65,10 @@ class ShortExplainer:
             first = self._first if pod in self._promised else self._beside_promised
             self._known[group] = sentence(replace(first, pod=pod))
         return self._known[group]
+
+    def finds_room_soon(self, pod: int) -> bool:
+        """Whether the end of terminating pods makes room for it, without any other step."""
+        return pod in self._soon
 
     @cached_property
     def _soon(self) -> frozenset[int]:

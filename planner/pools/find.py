@@ -161,8 +161,8 @@ def _searched(search: Search, time_limit: float) -> Fill:
     by_rising_cost(search, FIRST_PART * time_limit)
     if search.proven and search.found is not None:
         return search.found
-    first_answers(search, search.spent + SECOND_PART * time_limit)
     begun = [] if search.proven else by_patterns(search, HALF * time_limit)
+    first_answers(search, search.spent + SECOND_PART * time_limit)
     best = search.found or grow(search, search.spent + SECOND_PART * time_limit)
     improve(search, search.spent + SECOND_PART * time_limit)
     walk(search, begun, THIRD_PART * time_limit)

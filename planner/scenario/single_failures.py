@@ -6,6 +6,7 @@ Whoever has a controller is made anew, and kube-scheduler places what it can (`s
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,6 +15,7 @@ from planner.scenario.apply import apply_changes
 from planner.scenario.changes import LoseNodes
 from planner.scenario.settle import settle
 from planner.scheduler.profile import Profile
+from planner.workers import HERE, Workers
 from planner_models.node import ZONE
 
 Failing = Literal["zone", "node"]
@@ -62,8 +64,14 @@ class Failures:
         ends = (settle(lost, self._profile, seed=seed, preempt=True) for seed in range(seeds))
         return max(len(end.cluster.pending) for end in ends) - len(self._cluster.pending)
 
-    def survived(self, kinds: Collection[Failing], seeds: int) -> bool:
+    def survived(self, kinds: Collection[Failing], seeds: int, workers: Workers = HERE) -> bool:
         """Whether none of these failures leaves a pod waiting that did not wait before."""
-        return all(
-            self.waiting(failure, seeds) <= 0 for kind in kinds for failure in self.all(kind)
-        )
+        every = [(failure, seeds) for kind in kinds for failure in self.all(kind)]
+        names = [f"{failure.kind} {number}" for number, (failure, _) in enumerate(every)]
+        with closing(workers.in_order(waiting_after, self, every, names)) as found:
+            return all(number <= 0 for number in found)
+
+
+def waiting_after(failures: Failures, task: tuple[Failure, int]) -> int:
+    """What a worker does: one failure under so many seeds."""
+    return failures.waiting(*task)

@@ -133,7 +133,7 @@ class AlikeNodes:
         if any(each.verdict_at(node) != PASS for each in self._rules.local):
             return
         one = np.array([node])
-        score = int(self._rules.scores(one)[0])
+        score = self._rules.score_at(node)
         kind = tuple(int(each[0]) for each in self._rules.kinds(one) or ())
         self._judged[node] = kind, score
         found = self._classes.get(kind)
@@ -208,6 +208,10 @@ class _Rules:
         for weight, score in self._own:
             total += weight * score.scores(nodes)
         return total
+
+    def score_at(self, node: int) -> int:
+        """The same of one node."""
+        return sum(weight * score.score_at(node) for weight, score in self._own)
 
     def refused_at(self, nodes: IntArray) -> list[bool]:
         """Which of them do not pass the filters that look at several nodes."""

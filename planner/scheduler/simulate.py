@@ -243,6 +243,9 @@ class _Simulation:
 
     def _evaluate(self, scheduler: Scheduler, index: int) -> Evaluation:
         """The node that the pod is nominated for comes first; only if it refuses, all others."""
+        percentage = self._percentage(scheduler)
+        if not self._nominations and percentage == EVERYTHING:
+            return scheduler.evaluate(index)
         cycle = scheduler.cycle(index)
         yields = self._nominations.refusals(index, cycle) if cycle.rejection is None else {}
         promised = self._nominations.node_of(index)
@@ -251,7 +254,6 @@ class _Simulation:
             evaluation = scheduler.evaluate(index, alone, yields)
             if len(evaluation.feasible):
                 return evaluation
-        percentage = self._percentage(scheduler)
         if percentage == EVERYTHING:
             return scheduler.evaluate(index, None, yields)
         limit = cycle.limit.known(self._cluster.node_index) if cycle.limit is not None else None

@@ -17,9 +17,12 @@ from planner.sequences.scheduler_replay import ReplayedSeeds, scheduler_replay
 from planner.solver.progress import Report
 from planner.words import NAMED, conjoined, count_of
 
-ROUNDS = 3
-"""So often other evictions are looked for, all together in the time of the first plan; then there
-are none at all."""
+ROUNDS = 8
+"""So often other evictions are looked for; then nobody like those evicted is."""
+TIME_SHARE = 0.12
+"""The part of the time limit that each of these rounds gets: the first plan may have used most."""
+TRIAL_SHARE = 0.04
+"""The part that the trials of each get."""
 NOTE = (
     "evictions whose replacements could drive off pods of lower priority were left out; planner "
     "evict looks for cordons that prevent it"
@@ -45,15 +48,15 @@ def without_preemption(
         again = replace(
             options,
             spared=options.spared | reasons.keys(),
-            time_limit=options.time_limit / ROUNDS,
+            time_limit=options.time_limit * TIME_SHARE,
         )
         outcome = plan_outcome(first.before, again, first.profile, report)
-        replayed = scheduler_replay(outcome)
+        replayed = scheduler_replay(outcome, options.time_limit * TRIAL_SHARE)
     return (_compared(first, outcome, reasons) if reasons else outcome), replayed
 
 
 def _staying(outcome: PlanOutcome, replayed: ReplayedSeeds, *, everybody: bool) -> dict[int, str]:
-    """Pods that the next plan leaves alone: who preempts, with all that are interchangeable.
+    """Pods that the next plan leaves alone: who preempts, with those like it on its node.
 
     Where a pod preempts that was not evicted itself, it is those that made room for it.
     """
@@ -61,31 +64,32 @@ def _staying(outcome: PlanOutcome, replayed: ReplayedSeeds, *, everybody: bool) 
     evicted = {step.pod for step in outcome.waves.steps if step.evicts}
     found: dict[int, str] = {}
     for preemptor, victims in replayed.driven.items():
-        guilty = _guilty(outcome, evicted, preemptor, victims)
-        if everybody or not guilty:
-            guilty = evicted
-        groups = {int(cluster.group_of[pod]) for pod in guilty}
+        guilty = evicted if everybody else _guilty(outcome, evicted, preemptor, victims)
+        cells = {(int(cluster.group_of[pod]), int(cluster.node_of[pod])) for pod in guilty}
+        if everybody:
+            groups = {group for group, _ in cells}
+            cells = {cell for cell in outcome.problem.movable if cell[0] in groups}
         names = sorted(cluster.pods[victim].key for victim in victims)
         whom = conjoined(names) if len(names) <= NAMED else count_of(len(names), "pod")
         text = f"its eviction could make a waiting pod drive off {whom}"
-        found |= dict.fromkeys(_members(outcome, groups), text)
-    return found
+        found |= {pod: text for cell in cells for pod in outcome.problem.movable.get(cell, ())}
+    return found if found or everybody else _staying(outcome, replayed, everybody=True)
 
 
 def _guilty(
     outcome: PlanOutcome, evicted: set[int], preemptor: int, victims: Iterable[int]
 ) -> set[int]:
-    """The preemptor, if it was evicted itself; otherwise who made room beside the victims."""
+    """The preemptor, if it was evicted itself; otherwise victims that were, or who made room there.
+
+    Nobody, if it is not seen whose room it was.
+    """
     if preemptor in evicted:
         return {preemptor}
+    if driven := evicted.intersection(victims):
+        return driven
     node_of = outcome.before.node_of
     homes = {int(node_of[victim]) for victim in victims}
     return {pod for pod in evicted if int(node_of[pod]) in homes}
-
-
-def _members(outcome: PlanOutcome, groups: Iterable[int]) -> Iterable[int]:
-    chosen = set(groups)
-    return (pod for (g, _), pods in outcome.problem.movable.items() if g in chosen for pod in pods)
 
 
 def _compared(first: PlanOutcome, last: PlanOutcome, reasons: dict[int, str]) -> PlanOutcome:

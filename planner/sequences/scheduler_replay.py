@@ -37,13 +37,18 @@ class ReplayedSeeds:
     """By pods that found no node, those that they drove off in some seed."""
 
 
-def scheduler_replay(outcome: PlanOutcome) -> ReplayedSeeds | None:
-    """None if nothing is evicted, or if that would take too long."""
+def scheduler_replay(outcome: PlanOutcome, limit: float | None = None) -> ReplayedSeeds | None:
+    """None if nothing is evicted, or if that would take longer than part of the time limit.
+
+    Or than another `limit`, in which it is tried once at least.
+    """
     waves = _evictions(outcome)
     pods = [pod for wave in waves for pod in wave.evictions]
     if not 0 < len(pods) <= MOST_EVICTIONS:
         return None
-    seeds = _affordable(outcome, len(pods))
+    part = TIME_SHARE * outcome.problem.options.time_limit
+    seeds = _affordable(outcome, len(pods), part if limit is None else limit)
+    seeds = max(seeds, 0 if limit is None else 1)
     if not seeds:
         return None
     trial = Trial(outcome.before, outcome.profile, outcome.allowances, pods)
@@ -59,11 +64,11 @@ def scheduler_replay(outcome: PlanOutcome) -> ReplayedSeeds | None:
     return ReplayedSeeds(seeds, agrees, {pod: frozenset(who) for pod, who in driven.items()})
 
 
-def _affordable(outcome: PlanOutcome, evictions: int) -> int:
-    """As many seeds as part of the time limit holds; counted, so that a plan repeats exactly."""
+def _affordable(outcome: PlanOutcome, evictions: int, limit: float) -> int:
+    """As many seeds as the limit holds; counted, so that a plan repeats exactly."""
     waiting = evictions + len(outcome.before.pending)
     one = waiting * (SECONDS_PER_POD + SECONDS_PER_POD_AND_NODE * len(outcome.before.nodes))
-    return min(SEEDS, int(TIME_SHARE * outcome.problem.options.time_limit / one))
+    return min(SEEDS, int(limit / one))
 
 
 def _evictions(outcome: PlanOutcome) -> list[WavePlan]:

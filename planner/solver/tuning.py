@@ -109,6 +109,7 @@ REFILL_CELLS = 500_000  # cells up to which it pays to fill nodes anew
 # groups times kinds of nodes up to which prices on room bound what can be placed:
 PRICED_CELLS = 100_000
 REARRANGED_CELLS = 8_000_000  # groups times nodes up to which nodes are rearranged in windows
+REARRANGING_SHARE = 0.85  # for that: the rest is for trials with kube-scheduler's own choices
 REFILL_WINDOWS = ((16, 0.15), (24, 0.3))  # nodes of a window, and CP-SAT's deterministic seconds
 LEAST_WORK = 0.02  # deterministic seconds that a window gets at the least
 REFILL_WORK_SECONDS = 1.7  # seconds that a deterministic one of such a window takes

@@ -41,6 +41,7 @@ class _Workload(msgspec.Struct, rename="camel", gc=False):
 
 class _WorkloadSpec(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
     replicas: Raw = _UNSET
+    min_ready_seconds: Raw = _UNSET
     selector: Raw = _UNSET
     strategy: Raw = _UNSET
     service_name: Raw = _UNSET

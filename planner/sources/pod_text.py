@@ -140,7 +140,10 @@ class SpecText(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
 
     def shared(self) -> bytes:
         """What replicas have in common."""
-        return _encode(msgspec.structs.replace(self, node_name=None, volumes=None))
+        own, self.node_name, self.volumes = (self.node_name, self.volumes), None, None
+        text = _encode(self)
+        self.node_name, self.volumes = own
+        return text
 
     def rest(self) -> bytes:
         """What replicas have in common, without the parts that also differing specs share."""

@@ -49,6 +49,7 @@ _NO_ANNOTATIONS: Mapping[str, str] = {}
 _NO_LABELS: Mapping[str, str] = {}
 
 T = TypeVar("T")
+_Owners = tuple[OwnerReference | None, tuple[OwnerReference, ...]]
 
 
 class WholePod(KubeObject):
@@ -70,6 +71,8 @@ class _Validated:
     def __init__(self, kind: Any) -> None:
         self._kind = kind
         self._seen: dict[bytes, Any] = {}
+        self.known = self._seen.get
+        """The value of a text that was seen before; whatever else there is to know, `get` does."""
 
     def get(self, raw: Raw | bytes, default: T) -> T:
         if raw is NOTHING:
@@ -123,6 +126,7 @@ class PodDecoder:
         self._tolerations = _Validated(tuple[Toleration, ...])
         self._constraints = _Validated(tuple[TopologySpreadConstraint, ...])
         self._rest = _Validated(PodSpec)
+        self._seen_owners: dict[bytes, _Owners] = {}
         self._seen_states: dict[bytes, tuple[ContainerState, ...]] = {b"": ()}
         self._seen_conditions: dict[bytes, tuple[tuple[str, str, str], ...]] = {b"": ()}
 
@@ -131,17 +135,27 @@ class PodDecoder:
         return self.pod(row_of(self._decoder.decode(data)))
 
     def pod(self, row: PodRow) -> Pod:
-        """One pod from its row."""
-        owner, other_owners = self._owners_of(row.owners)
+        """One pod from its row; texts that were seen before, as most were, are looked up here."""
+        owners = self._seen_owners.get(row.owners)
+        if owners is None:
+            owners = self._seen_owners[row.owners] = self._owners_of(row.owners)
+        labels = self._labels.known(row.labels)
+        if labels is None:
+            labels = self._labels.get(row.labels, _NO_LABELS)
+        spec = None if row.resize else self._specs.get(row.spec)
+        if spec is None:
+            spec = self._resized(row) if row.resize else self._spec(row.spec)
+        states = self._seen_states.get(row.states)
+        conditions = self._seen_conditions.get(row.conditions)
         return Pod(
             namespace=row.namespace,
             name=row.name,
             uid=row.uid,
-            labels=self._labels.get(row.labels, _NO_LABELS),
+            labels=labels,
             annotations=row.annotations or _NO_ANNOTATIONS,
-            owner=owner,
-            other_owners=other_owners,
-            spec=self._resized(row) if row.resize else self._spec(row.spec),
+            owner=owners[0],
+            other_owners=owners[1],
+            spec=spec,
             volumes=tuple([self._volumes.get(text, _NO_VOLUME) for text in row.volumes]),
             node_name=row.node_name,
             nominated_node_name=row.nominated_node_name,
@@ -153,8 +167,8 @@ class PodDecoder:
             started=row.started,
             qos_class=row.qos_class,
             reason=row.reason,
-            container_states=self._states(row.states),
-            condition_kinds=self._conditions(row.conditions),
+            container_states=self._states(row.states) if states is None else states,
+            condition_kinds=self._conditions(row.conditions) if conditions is None else conditions,
             condition_times=row.condition_times,
             scheduler_message=row.scheduler_message,
             finalizers=row.finalizers,
@@ -177,7 +191,7 @@ class PodDecoder:
         metadata = _NO_TEMPLATE.metadata.replace(labels=labels, annotations=annotations)
         return _NO_TEMPLATE.replace(metadata=metadata, spec=found)
 
-    def _owners_of(self, text: bytes) -> tuple[OwnerReference | None, tuple[OwnerReference, ...]]:
+    def _owners_of(self, text: bytes) -> _Owners:
         """The managing controller, and the other owners."""
         owners: tuple[OwnerReference, ...] = self._owners.get(text, ())
         if len(owners) == 1 and owners[0].controller:
@@ -187,20 +201,16 @@ class PodDecoder:
 
     def _states(self, text: bytes) -> tuple[ContainerState, ...]:
         """What the statuses say beyond "it runs"; equal ones are shared."""
-        found = self._seen_states.get(text)
-        if found is None:
-            states = msgspec.json.decode(text, type=list[State])
-            found = self._seen_states[text] = tuple([ContainerState(*state) for state in states])
+        states = msgspec.json.decode(text, type=list[State])
+        found = self._seen_states[text] = tuple([ContainerState(*state) for state in states])
         return found
 
     def _conditions(self, text: bytes) -> tuple[tuple[str, str, str], ...]:
         """(type, status, reason) of the conditions: nearly all pods have the same ones."""
-        found = self._seen_conditions.get(text)
-        if found is None:
-            listed = msgspec.json.decode(text, type=list[Condition])
-            found = self._seen_conditions[text] = tuple(
-                [(kind or "", status or "", reason or "") for kind, status, reason in listed]
-            )
+        listed = msgspec.json.decode(text, type=list[Condition])
+        found = self._seen_conditions[text] = tuple(
+            [(kind or "", status or "", reason or "") for kind, status, reason in listed]
+        )
         return found
 
     def _volumes_of(self, spec: SpecText) -> tuple[Volume, ...]:

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
+import signal
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from typing import Any
 
 from planner.workers.in_worker import begin, run
@@ -129,7 +131,8 @@ def _in_pool(
     """Results until one of the processes dies; what is there by then is given, too."""
     futures: Mapping[Future[Any], int] = {}
     try:
-        futures = {pool.submit(run, function, task): index for index, task in left.items()}
+        with _ctrl_c_later():
+            futures = {pool.submit(run, function, task): index for index, task in left.items()}
         for future in as_completed(futures):
             if not isinstance(future.exception(), BrokenProcessPool):
                 result = future.result()
@@ -140,6 +143,16 @@ def _in_pool(
     finally:
         for future in futures:
             future.cancel()
+
+
+@contextmanager
+def _ctrl_c_later() -> Iterator[None]:
+    """Until processes have started: one that is half made would complain about its end."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end(pool: ProcessPoolExecutor) -> None:

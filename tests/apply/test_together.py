@@ -8,10 +8,10 @@ import pytest
 
 from planner.apply.door import Asked, Hooks, undo_plan
 from planner.apply.lease import LockedError
-from planner.errors import PlannerError
+from planner.errors import PlannerError, RefusedError
 from planner.scheduler.profile import default_profile
 from planner_models.apply_report import ApplyEntry
-from tests.apply.applying import Applying, drain_for, plan_for
+from tests.apply.applying import Applying, drain_for, identified, plan_for
 from tests.apply.world_api import InProcess, WorldApi, example_api
 from tests.live.fake_api import Fault, Request
 from tests.world.random_worlds import random_world
@@ -138,3 +138,37 @@ def test_a_new_plan_within_the_approved_evictions_goes_on(tmp_path: Path) -> Non
         assert (report.excess_after == 0) is replan
         assert len(api.evicted) <= len(PLAN.evictions)
         assert api.broken_budgets == []
+
+
+def test_a_plan_that_does_not_always_end_well_is_planned_anew_after_each_wave(
+    tmp_path: Path,
+) -> None:
+    """It is refused without --replan, and never makes anything worse with it."""
+    api = example_api()
+    unsure = identified(PLAN.model_copy(update={"converges": False}))
+    with pytest.raises(RefusedError, match="does not always end as planned"):
+        Applying(api, unsure, tmp_path).run()
+    applying = Applying(api, unsure, tmp_path)
+    report = applying.run(replan=True)
+    assert (report.result, report.excess_after) == ("done", 0)
+    assert len(applying.events("replanned")) >= 1
+    assert len(api.evicted) <= len(PLAN.evictions)
+
+
+def test_an_unchanged_cluster_is_not_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The plan's own trials were about this very state."""
+
+    def tried(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("planner.apply.preconditions.replay_rest", tried)
+    api = example_api()
+    applying = Applying(api, plan_for(api, seeds=2), tmp_path)
+    assert applying.run(dry_run=True).result == "dryRun"
+    pod = next(each for each in api.world.pods if each["spec"].get("nodeName"))
+    pod["ready"] = False
+    api.sync()
+    with pytest.raises(AssertionError):
+        applying.run(dry_run=True)

@@ -86,3 +86,19 @@ def test_everything_that_waits_is_summed_up_by_workload() -> None:
 
 def test_wide_shows_every_node_with_every_rule() -> None:
     compare("one-zone-full-wide", explained(situations.one_zone_full()), wide=True)
+
+
+def test_evictions_that_are_not_named_are_counted() -> None:
+    cluster = situations.all_pending()
+    pods = cluster.pending.tolist()
+    found = explain_workloads(cluster, pods, default_profile(), ExplainOptions())
+    stuck = next(part for part in found.parts if part.rearrangement is not None)
+    room = stuck.rearrangement
+    assert room is not None
+    named = min(len(room.moves), 3)
+    larger = room.model_copy(update={"evictions": named + 2})
+    changed = stuck.model_copy(update={"rearrangement": larger})
+    parts = tuple(changed if part is stuck else part for part in found.parts)
+    text = plain_text(explain_table.blocks(found.model_copy(update={"parts": parts}), wide=False))
+    assert f"{named + 2} evictions (" in text
+    assert "and 2 more)" in text

@@ -209,3 +209,39 @@ def test_only_a_proof_makes_a_plan_all_that_is_possible() -> None:
     assert "4 of 6 are possible" in proven
     assert "are possible" not in unproven
     assert "this plan 4 of 6" in unproven
+
+
+def test_who_runs_once_terminating_pods_are_gone_is_told_apart_from_who_can_t() -> None:
+    deleted = {"deletionTimestamp": "2026-11-17T10:00:00Z"}
+    cluster = cluster_of(
+        node("n1", status={"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}}),
+        pod("old", "n1", spec=_cpu("3"), metadata=deleted),
+        pod("new", spec=_cpu("3")),
+    )
+    found = planned(cluster, SolveOptions())
+    assert [each.soon for each in found.unplaced] == [True]
+    said = "1 can't be placed (1 runs once terminating pods are gone)."
+    assert plan_table.headline(found) == f"Plan: 0 to place, 0 to move, {said}"
+
+
+def test_a_long_plan_says_what_each_placed_pod_costs() -> None:
+    found = plan("shop-rebalance")
+    pods = tuple(f.model_copy(update={"from_": None}) for f in found.placements[:1]) * 25
+    long = found.model_copy(update={"placements": pods, "evictions_per_placed_pod": 1.25})
+    assert "1.25 evictions for each pod placed." in plan_table.headline(long)
+
+
+def test_evictions_are_counted_for_each_pod_that_was_pending() -> None:
+    cluster = cluster_of(
+        node("n1", status={"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}}),
+        node("n2", status={"allocatable": {"cpu": "2", "memory": "8Gi", "pods": "10"}}),
+        pod("small", "n1", spec=_cpu("2"), metadata=owned("ReplicaSet", "small")),
+        pod("big", spec=_cpu("4")),
+    )
+    assert planned(cluster, SolveOptions(rebalance=True)).evictions_per_placed_pod == 1.0
+    assert planned(cluster, SolveOptions()).evictions_per_placed_pod is None
+
+
+def _cpu(amount: str) -> dict[str, object]:
+    asked = {"requests": {"cpu": amount}}
+    return {"containers": [{"name": "c", "image": "x", "resources": asked}]}

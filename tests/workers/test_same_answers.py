@@ -78,3 +78,19 @@ def test_a_worker_that_is_killed_in_the_middle_is_not_missed(
         found = cluster.whatif(**ask, jobs=workers, progress=kill_once)
     assert found.to_json() == cluster.whatif(**ask).to_json()
     assert seen == list(range(1, len(seen) + 1))
+
+
+@pytest.mark.parametrize("processes_too", [False, True])
+def test_ctrl_c_leaves_the_failures_that_were_tried(
+    cluster: Cluster, two: Workers, processes_too: bool
+) -> None:
+    def interrupt(progress: Progress) -> None:
+        if progress.best == 6:
+            signal.raise_signal(signal.SIGINT)
+
+    workers = two if processes_too else 1
+    found = cluster.whatif(
+        each=["node"], preempt=True, seeds=1, manner="removed", jobs=workers, progress=interrupt
+    )
+    assert found.stopped == "interrupted"
+    assert (len(found.singles), found.not_tried) == (6, 6)

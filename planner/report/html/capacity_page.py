@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from planner.report.html.view import (
     Badge,
+    CurveSection,
+    Dot,
     Fact,
     Names,
     Page,
@@ -17,7 +19,8 @@ from planner.report.html.view import (
 from planner.report.html.words import sentence, words
 from planner.report.tables import capacity_table
 from planner.report.text.blocks import Table, plain_text
-from planner_models.capacity import Capacity
+from planner.words import count_of
+from planner_models.capacity import Capacity, CurvePoint
 
 
 def capacity_page(document: Capacity) -> Page:
@@ -52,11 +55,36 @@ def _facts(document: Capacity) -> Iterator[Fact]:
 
 
 def _sections(document: Capacity) -> Iterator[Section]:
+    for line in document.lines:
+        if len(line.curve) > 1:
+            yield _curve(line.curve)
     for block in capacity_table.blocks(document, wide=True):
         if isinstance(block, Table):
-            title = "Moves for more pods" if block.header[0] == "MORE PODS" else "How many more"
+            title = "The same in numbers" if block.header[0] == "MORE PODS" else "How many more"
             rows = tuple(Row(row) for row in block.rows)
             yield TableSection(title, "", block.header, rows, _numeric(block))
+
+
+WIDTH, HEIGHT, MARGIN = 560, 200, 24
+
+
+def _curve(points: Sequence[CurvePoint]) -> CurveSection:
+    """Moves of other pods, upwards, against more pods, to the right."""
+    first, most = points[0].count, max(point.moves for point in points)
+    wide = max(1, points[-1].count - first)
+    dots = (
+        Dot(
+            x=MARGIN + (WIDTH - 2 * MARGIN) * (point.count - first) // wide,
+            y=HEIGHT - MARGIN - (HEIGHT - 2 * MARGIN) * point.moves // max(1, most),
+            label=str(point.moves),
+            text=f"{count_of(point.count, 'more pod')} with {count_of(point.moves, 'move')}"
+            + ("" if point.status == "proven" else f", at least {point.at_least}"),
+            proven=point.status == "proven",
+        )
+        for point in points
+    )
+    note = "To the right: more pods. Upwards: moves of others; hollow where fewer might do."
+    return CurveSection("Moves for more pods", note, WIDTH, HEIGHT, tuple(dots))
 
 
 def _numeric(table: Table) -> frozenset[int]:

@@ -213,6 +213,29 @@ class FailureMap:
 
 
 @dataclass(frozen=True)
+class Dot:
+    """A point of a curve in pixels, hollow where it is not proven, with its words."""
+
+    x: int
+    y: int
+    label: str
+    text: str
+    proven: bool
+
+
+@dataclass(frozen=True)
+class CurveSection:
+    """How one number grows with another."""
+
+    template: ClassVar[str] = "curve.html.j2"
+    title: str
+    note: str
+    width: int
+    height: int
+    dots: tuple[Dot, ...]
+
+
+@dataclass(frozen=True)
 class Group:
     """Sections that belong together, such as all about one workload."""
 
@@ -232,6 +255,7 @@ Section = (
     | CardSection
     | TextSection
     | FailureMap
+    | CurveSection
     | FleetMap
     | Group
 )

@@ -31,6 +31,8 @@ ORDER: tuple[Verdict, ...] = ("impossible", "undecided", "stuck", "schedulable",
 _NEVER: frozenset[RepairKind] = frozenset(("movePods",))
 _INSTEAD: frozenset[RepairKind] = frozenset(("movePods", "freeCapacity", "scale", "deletePod"))
 """What the evictions do already."""
+SHOWN_MOVES = 3
+"""Evictions that a line about several workloads names."""
 _TOLD = {
     "minDomains": "fewer than minDomains",
     "volumeAgainstSpread": "count all the same",
@@ -310,7 +312,9 @@ def _note(part: Diagnosis) -> list[str]:
     if found is None or part.verdict != "stuck":
         told = [hint.text for hint in part.hints if hint.code == "moreRoomWouldNotHelp"]
         return [f"{part.workloads[0]}: {text}." for text in told]
-    moves = conjoined([f"{m.pod.partition('/')[2]} on {m.from_}" for m in found.moves[:3]])
+    named = [f"{m.pod.partition('/')[2]} on {m.from_}" for m in found.moves[:SHOWN_MOVES]]
+    more = found.evictions - len(named)
+    moves = conjoined([*named, f"{more} more"] if more else named)
     number = count_of(found.evictions, "eviction")
     verb = "lets" if found.evictions == 1 else "let"
     pods = len(part.targets)

@@ -56,8 +56,8 @@ def headline(document: Plan) -> str:
         counts.append(f"{pods.returned} to evict and bring back")
     if document.displaced:
         counts.append(f"{len(document.displaced)} to give way")
-    counts.append(f"{len(document.unplaced)} can't be placed")
-    text = f"Plan: {', '.join(counts)}{_aside(document.left_aside)}."
+    counts.append(f"{len(document.unplaced)} can't be placed{_until(document.unplaced)}")
+    text = f"Plan: {', '.join(counts)}{_aside(document.left_aside)}.{_each(document, pods.placed)}"
     if document.options.relax:
         rules = len({violation.constraint for violation in document.broken})
         weight = sum(violation.count - violation.allowed for violation in document.broken)
@@ -66,6 +66,21 @@ def headline(document: Plan) -> str:
         over = f"{document.excess_before} -> {document.excess_after}"
         return f"{text} Over the limit: {over}."
     return text
+
+
+def _until(pods: Sequence[Unplaced]) -> str:
+    """No plan counts on the end of terminating pods, which need no step of one."""
+    soon = sum(bool(pod.soon) for pod in pods)
+    if not soon:
+        return ""
+    return f" ({count_of(soon, 'runs', 'run')} once terminating pods are gone)"
+
+
+def _each(document: Plan, placed: int) -> str:
+    """What a pod costs, where there are more than are shown."""
+    if document.evictions_per_placed_pod is None or placed <= ROWS:
+        return ""
+    return f" {document.evictions_per_placed_pod:g} evictions for each pod placed."
 
 
 def _aside(pods: Sequence[Unplaced]) -> str:

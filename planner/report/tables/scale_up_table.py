@@ -133,7 +133,8 @@ def remarks(document: NodePlan) -> Iterator[str]:
         yield f"No rollout that completes today gets stuck ({tried} tried, {seeds} each)."
     if document.survives is not None:
         kind, failures = document.survives.kind, document.survives.tried
-        yield f"If any single {kind} fails and is removed, nobody waits ({failures} tried)."
+        tried_once = f"{failures} tried, 1 tie seed each"
+        yield f"If any single {kind} fails and is removed, nobody waits ({tried_once})."
     for effect in document.side_effects:
         if effect.kind == "newDomain":
             noun = "a new zone" if len(effect.domains) == 1 else "new zones"

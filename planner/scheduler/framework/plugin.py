@@ -128,6 +128,10 @@ class Score(Protocol):
     def scores(self, feasible: IntArray) -> IntArray:
         """The raw score of each feasible node."""
 
+    def score_at(self, node: int) -> int:
+        """The raw score of one node that is feasible."""
+        return int(self.scores(np.array([node]))[0])
+
     def scores_of(self, examples: IntArray, sizes: IntArray) -> IntArray:
         """The raw scores of nodes that stand for so many feasible ones of the same `kinds` each."""
         return self.scores(examples)
@@ -218,6 +222,10 @@ class StaticScore(Score):
         """The same as ever."""
         return self._raw[feasible]
 
+    def score_at(self, node: int) -> int:
+        """The same of one node."""
+        return int(self._raw[node])
+
     def kinds(self, nodes: IntArray) -> list[IntArray] | None:
         """By the score itself, where it is seen beside others."""
         return [self._raw[nodes]]
@@ -238,6 +246,10 @@ class LocalScore(Score):
     def scores(self, feasible: IntArray) -> IntArray:
         """As judged last."""
         return self._scores[feasible]
+
+    def score_at(self, node: int) -> int:
+        """The same of one node."""
+        return int(self._scores[node])
 
     def apply(self, changes: Changes) -> None:
         """Only the nodes that changed are judged again."""

@@ -44,7 +44,6 @@ REASON_SKEW = "node(s) didn't match pod topology spread constraints"
 REASON_LABEL = "node(s) didn't match pod topology spread constraints (missing required label)"
 
 _SKEW, _LABEL = 1, 2
-_ONE: IntArray = np.ones(1, np.int64)
 
 
 class PodTopologySpread:
@@ -175,6 +174,12 @@ class _SpreadFilter(Filter):
             each.add_for_preemption(change)
 
 
+def _rounded(number: float) -> int:
+    """Halves away from zero, as Go rounds."""
+    whole = math.trunc(number)
+    return whole + (number - whole >= 0.5)
+
+
 class _SpreadScore(Score):
     def __init__(self, constraints: list[CountedSpread], takes_part: BoolArray) -> None:
         self._constraints = constraints
@@ -182,16 +187,12 @@ class _SpreadScore(Score):
 
     def scores(self, feasible: IntArray) -> IntArray:
         """round(sum of count x ln(domains + 2) + maxSkew - 1); ignored nodes 0."""
-        return self.scores_of(feasible, _ONE)
-
-    def scores_of(self, examples: IntArray, sizes: IntArray) -> IntArray:
-        """The same of nodes that stand for so many each."""
-        feasible, scored = examples, self._takes_part[examples]
+        scored = self._takes_part[feasible]
         total = np.zeros(len(feasible))
         for each in self._constraints:
             domain = each.topology.domain_of[feasible]
             if each.constraint.topology_key == HOSTNAME:
-                size = int((scored * sizes).sum())
+                size = int(scored.sum())
                 count = each.per_node[feasible]
             else:
                 size = len(np.unique(domain[scored]))
@@ -201,6 +202,26 @@ class _SpreadScore(Score):
         rounded = np.trunc(total)
         rounded += total - rounded >= 0.5
         return np.where(scored, rounded, 0).astype(np.int64)
+
+    def scores_of(self, examples: IntArray, sizes: IntArray) -> IntArray:
+        """The same in plain numbers, of a few nodes that stand for so many each."""
+        scored: list[bool] = self._takes_part[examples].tolist()
+        total = [0.0] * len(scored)
+        for each in self._constraints:
+            domains: list[int] = each.topology.domain_of[examples].tolist()
+            if each.constraint.topology_key == HOSTNAME:
+                size = sum(n for n, on in zip(sizes.tolist(), scored, strict=True) if on)
+                counts = each.per_node[examples].tolist()
+            else:
+                size = len({d for d, on in zip(domains, scored, strict=True) if on})
+                counts = [int(each.per_domain[d]) if d >= 0 else 0 for d in domains]
+            weight, more = math.log(size + 2), each.constraint.max_skew - 1
+            total = [
+                so_far + (count * weight + more) if domain >= 0 else so_far
+                for so_far, count, domain in zip(total, counts, domains, strict=True)
+            ]
+        rounded = [_rounded(t) if s else 0 for t, s in zip(total, scored, strict=True)]
+        return np.array(rounded, np.int64)
 
     def kinds(self, nodes: IntArray) -> list[IntArray]:
         """By the pods on a node where hosts are counted, and by the domain for other keys."""

@@ -28,9 +28,8 @@ def pack(stock: Stock, limit: float, seed: int) -> Packed:
     begin = time.monotonic()
     same, size = alike(stock), stock.now.size
     if not same and tuning.PACKING_MODEL_CELLS < size <= tuning.REARRANGED_CELLS:
-        return _rearranged(
-            stock, bounded(stock, stock.now), limit - tuning.PLAN_RESERVE, seed, begin
-        )
+        share = limit * tuning.REARRANGING_SHARE - tuning.PLAN_RESERVE
+        return _rearranged(stock, bounded(stock, stock.now), share, seed, begin)
     first = _walked(stock, stock.now, limit * tuning.WALK_SHARE, seed, tuning.WALK_PATIENCE)
     packed, refill = _tightened(stock, limit, first), size <= tuning.REFILL_CELLS
     if packed.unsettled and same:
