@@ -318,6 +318,7 @@ def test_messages_of_the_facade_speak_of_options_that_there_are() -> None:
         Cluster.scale_up,
         Fleet.decide,
         check,
+        apply_plan,
         run_policy,
         start_workers,
         Live,
