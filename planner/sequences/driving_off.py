@@ -73,7 +73,12 @@ def _staying(outcome: PlanOutcome, replayed: ReplayedSeeds, *, everybody: bool) 
         whom = conjoined(names) if len(names) <= NAMED else count_of(len(names), "pod")
         text = f"its eviction could make a waiting pod drive off {whom}"
         found |= {pod: text for cell in cells for pod in outcome.problem.movable.get(cell, ())}
-    return found if found or everybody else _staying(outcome, replayed, everybody=True)
+    if found or everybody:
+        return found
+    last = [step for step in outcome.waves.steps if step.evicts][-1]
+    cell = int(cluster.group_of[last.pod]), int(cluster.node_of[last.pod])
+    text = "after its eviction a waiting pod could drive off others"
+    return dict.fromkeys(outcome.problem.movable[cell], text)
 
 
 def _guilty(
