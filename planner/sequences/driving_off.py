@@ -44,7 +44,10 @@ def without_preemption(
     rounds = 0
     while replayed is not None and replayed.driven and not options.preempt:
         rounds += 1
-        reasons |= _staying(outcome, replayed, everybody=rounds > ROUNDS)
+        staying = _staying(outcome, replayed, everybody=rounds > ROUNDS)
+        if not staying:
+            break
+        reasons |= staying
         again = replace(
             options,
             spared=options.spared | reasons.keys(),
@@ -75,10 +78,10 @@ def _staying(outcome: PlanOutcome, replayed: ReplayedSeeds, *, everybody: bool) 
         found |= {pod: text for cell in cells for pod in outcome.problem.movable.get(cell, ())}
     if found or everybody:
         return found
-    last = [step for step in outcome.waves.steps if step.evicts][-1]
-    cell = int(cluster.group_of[last.pod]), int(cluster.node_of[last.pod])
+    steps = [step for step in outcome.waves.steps if step.evicts]
+    cells = {(int(cluster.group_of[s.pod]), int(cluster.node_of[s.pod])) for s in steps[-1:]}
     text = "after its eviction a waiting pod could drive off others"
-    return dict.fromkeys(outcome.problem.movable[cell], text)
+    return {pod: text for cell in cells for pod in outcome.problem.movable[cell]}
 
 
 def _guilty(
