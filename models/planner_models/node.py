@@ -15,6 +15,8 @@ from planner_models.taints import Taint
 HOSTNAME = "kubernetes.io/hostname"
 ZONE = "topology.kubernetes.io/zone"
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
+"""The label by which kubeadm and others mark nodes of the control plane."""
 REGION = "topology.kubernetes.io/region"
 PLANNER_CORDON = "planner/cordon"
 """The annotation of a node that planner has cordoned: which plan, and in which wave."""

@@ -12,6 +12,7 @@ from planner.api.arguments import one_of, require_at_least
 from planner.api.selectors import label_selector
 from planner.errors import UsageError
 from planner_models.drain import DrainPlan, Survive
+from planner_models.node import CONTROL_PLANE
 from planner_models.selectors import LabelSelector
 
 if TYPE_CHECKING:
@@ -100,7 +101,8 @@ def _most(snapshot: Snapshot, options: DrainOptions, asked: Asked) -> MostOption
     from planner.drain.most import MostOptions
 
     keep = label_selector("keep", asked.keep)
-    candidates = options.nodes
+    nodes = snapshot.nodes
+    candidates = tuple(i for i in options.nodes if CONTROL_PLANE not in nodes[i].labels)
     if keep is not None:
         kept = [i for i, node in enumerate(snapshot.nodes) if keep.matches(node.labels)]
         if not kept:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 
 from planner.cluster import Cluster
@@ -10,8 +11,11 @@ from planner.documents.drain_rounds import at_once, evictions_of
 from planner.drain.empty_nodes import state_after
 from planner.drain.most import MostAnswer, SavedSet
 from planner.scenario.single_failures import Failing, without_nodes
+from planner.words import count_of
 from planner_models import drain as model
 from planner_models.drain import DrainPlan
+from planner_models.node import CONTROL_PLANE
+from planner_models.notice import Notice
 from planner_models.resources import CPU
 
 
@@ -26,6 +30,7 @@ def most_plan(found: MostAnswer, keep: str | None, pod_selector: str | None = No
                 update={"most": True, "keep": keep, "survive": asked.survive}
             ),
             "status": "possible",
+            "notices": (*plan.notices, *_control_plane(found.start)),
             "evictions": tuple(evictions_of([plan])),
             "most": model.MostNodes(
                 of=len(found.start.nodes),
@@ -41,6 +46,15 @@ def most_plan(found: MostAnswer, keep: str | None, pod_selector: str | None = No
             ),
         }
     )
+
+
+def _control_plane(cluster: Cluster) -> Iterator[Notice]:
+    """Its nodes often look empty, for their pods are mirrors of files; they are no spares."""
+    names = tuple(node.name for node in cluster.nodes if CONTROL_PLANE in node.labels)
+    if names:
+        nodes = count_of(len(names), "node")
+        text = f"{nodes} of the control plane may not go; name them to drain them"
+        yield Notice(code="controlPlaneKept", text=text, objects=names)
 
 
 def _savings(found: MostAnswer) -> model.Savings | None:

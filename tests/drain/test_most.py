@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -170,3 +172,15 @@ def test_a_pod_whose_claim_no_node_can_serve_keeps_its_node() -> None:
     found = most_of(cluster)
     assert set(names(cluster, found.drain.aim.drained)) == {"b", "c"}
     assert found.proven
+
+
+def test_a_node_of_the_control_plane_is_no_spare(tmp_path: Path) -> None:
+    """It often looks empty: its pods are mirrors of files."""
+    leader = node("n3")
+    leader["metadata"]["labels"]["node-role.kubernetes.io/control-plane"] = ""
+    items = [node("n1"), node("n2"), leader, pod("web", "n1")]
+    file = tmp_path / "cluster.json"
+    file.write_text(json.dumps({"kind": "List", "items": items}))
+    found = planner.load(file).drain(most=True)
+    assert found.nodes == ("n2",)
+    assert [each.code for each in found.notices if "n3" in each.objects] == ["controlPlaneKept"]
