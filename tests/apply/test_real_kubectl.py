@@ -95,6 +95,8 @@ def test_ctrl_c_leaves_nothing_behind(
         while not line.startswith("wave 1 of 4"):
             line = running.stdout.readline()
             assert line
+        while not api.evicted and running.poll() is None:
+            time.sleep(0.01)
         running.send_signal(signal.SIGINT)
         rest = running.stdout.read()
     assert running.returncode == 130
