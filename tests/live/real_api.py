@@ -92,8 +92,8 @@ class RealApi:
         assert code == http.HTTPStatus.CREATED, told
         if "status" in item:
             name = item["metadata"]["name"]
-            # Without a version it is taken even where a controller was faster.
-            del told["metadata"]["resourceVersion"]
+            if item["kind"] == "Node":  # without a version, for a controller may have been faster
+                del told["metadata"]["resourceVersion"]
             whole = {**told, "status": {**told.get("status", {}), **item["status"]}}
             code, told = self.request("PUT", f"{path}/{name}/status", whole)
             assert code == http.HTTPStatus.OK, told
