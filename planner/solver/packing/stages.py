@@ -1,6 +1,7 @@
 """Placing by priority where only room decides.
 
-Walks, identical nodes, refilling, longer walks, and in what is left of the time windows of nodes.
+Walks, identical nodes, sets that fill a node, refilling, a proof that one pod stays out, longer
+walks, and where nodes differ windows of nodes.
 
 Bounds end the search as soon as one is met. The work of walks is counted in steps and that of
 refilling in sets of pods, so that the same problem gives the same packing.
