@@ -90,7 +90,7 @@ class BySets:
         pods = np.where(stock.rank <= rank, stock.total, stock.least)
         many, groups = int(pods.sum()), int((pods > 0).sum())
         each = many // max(1, len(stock.room))
-        if comb(groups + each - 1, each) > most * tuning.SETS_HOPE:
+        if comb(groups + each, each) > most * tuning.SETS_HOPE:
             return None
         found = node_sets(stock.size, pods, stock.room[0], most)
         self.seconds += (most if found is None else found.work) * tuning.NODE_SET_SECONDS
