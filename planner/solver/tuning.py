@@ -155,6 +155,7 @@ NOISE, MORE_NOISE, MOST_NOISE = 0.05, 0.05, 0.5
 WEIGHT_STEPS = 16  # weights of two resources add up to this
 REMAINDERS = (300, 1_500, 8_000, 40_000)  # remainders that are kept, from attempt to attempt
 NODE_SET_SECONDS = 4e-7  # looking for all sets that fill a node, for each of them
+MOST_NODE_SETS = 2_000_000  # of them at the most, which is what memory allows
 NODE_SETS_SHARE = 0.6  # for that, of the time for sets
 SETS_HOPE = 3  # times the sets that there is time for: with a guess above that none are looked for
 MEMBER_SECONDS = 4e-9  # what sets cost by new prices, for each of their pods
