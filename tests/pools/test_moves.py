@@ -169,4 +169,15 @@ def test_sums_bound_the_cost_whoever_moves() -> None:
     )
     offers = offers_of(read_pools(inventory_of(SMALL, LARGE).nodes), "price")
     filling = Filling(cluster, tuple(cluster.pending.tolist()), offers, PROFILE)
-    assert least_cost(filling) == 2
+    assert least_cost(filling, moves=5) == 2
+
+
+@pytest.mark.parametrize(("moves", "cost"), [(0, 15), (1, 10), (2, 8), (3, 8)])
+def test_so_many_evictions_make_room_for_so_many_pods(moves: int, cost: int) -> None:
+    """Three pods need a whole node each, and an eviction empties one; 6 CPU have to come anyway."""
+    cluster = cluster_of(
+        *TWO, *running("web", "1", ["n1", "n2"]), *running("train", "4", [], waiting=3)
+    )
+    offers = offers_of(read_pools(inventory_of(LARGE).nodes), "price")
+    filling = Filling(cluster, tuple(cluster.pending.tolist()), offers, PROFILE)
+    assert least_cost(filling, moves) == cost

@@ -30,6 +30,8 @@ ON_PAPER = 0.8
 """Of the time: for sets that the model names."""
 ONE_CALL = 0.5
 """Of the time: what naming one of them may take."""
+MOVES_SECONDS, MOVES_SHARE = 2.0, 0.1
+"""What finding the fewest moves of such a set may take: seconds, and a part of the time."""
 PLAN_SECONDS, LEAST_SECONDS = 5.0, 1.0
 """What a plan for one set may take, and gets in any case."""
 
@@ -100,7 +102,7 @@ class MovesSearch:
 
     def _by_sums(self) -> None:
         """A bound that holds at any size."""
-        bound = least_cost(self._filling)
+        bound = least_cost(self._filling, self._most)
         self._excluded = bound is None
         self._bound = bound or 0
 
@@ -111,7 +113,8 @@ class MovesSearch:
             return
         while self._spent < until and len(self._tried) < self._limits.tried:
             before = model.time
-            named = model.cheapest(min(ONE_CALL * self._until, until - self._spent))
+            limit = min(ONE_CALL * self._until, until - self._spent)
+            named = model.cheapest(limit, min(MOVES_SECONDS, MOVES_SHARE * self._until))
             self._spent += model.time - before
             if not self._tried:
                 self._bound = max(self._bound, named.bound)
@@ -119,10 +122,10 @@ class MovesSearch:
             if named.counts is None:
                 return
             first = not self._tried
-            self._try(named.counts, named.moves if named.complete else 0)
+            self._try(named.counts, named.moves if named.fewest else 0, named.moves)
             if self._better is not None:
                 moves = 0 if self._rearranged is None else self._rearranged.evictions
-                self._fewest = named.complete and first and moves == named.moves
+                self._fewest = named.fewest and first and moves == named.moves
                 return
             model.cut_off(named.counts)
 
@@ -137,7 +140,7 @@ class MovesSearch:
         least = tuple(offer.pool.least for offer in self._known.offers)
         counts = least if best is None else best.added.counts
         if self._value() is None and counts not in self._tried:
-            self._try(counts, 0)
+            self._try(counts)
         while self._value() is not None or self._better is not None:
             counts = counts if self._better is None else self._better.added.counts
             if not self._step(counts):
@@ -150,7 +153,7 @@ class MovesSearch:
                 return False
             if near not in self._tried and self._worth(near)[0] >= self._bound:
                 before = self._better
-                self._try(near, 0)
+                self._try(near)
                 if self._better is not before:
                     return True
         return False
@@ -169,8 +172,11 @@ class MovesSearch:
 
     # One set
 
-    def _try(self, counts: Counts, least: int) -> None:
-        """Look for evictions with which the set is an answer; it may be one without any."""
+    def _try(self, counts: Counts, least: int = 0, about: int = 0) -> None:
+        """Look for evictions with which the set is an answer; it may be one without any.
+
+        On paper it takes `about` so many evictions, and none at all with fewer than `least`.
+        """
         self._tried.add(counts)
         opens = all(any(counts[i] for i in offers) for offers in self._opened)
         if not opens or not self._filling.allowed(counts):
@@ -182,7 +188,7 @@ class MovesSearch:
             return
         before = self._waves.spent
         limit = min(PLAN_SECONDS, max(self._until - self._spent, LEAST_SECONDS))
-        found = self._waves.found(fill, least, limit)
+        found = self._waves.found(fill, least, about, limit)
         self._spent += self._waves.spent - before
         if found is not None and not self._harms(found.cluster):
             settled = replace(fill.settled, cluster=found.cluster, seed=0, messages={})

@@ -81,14 +81,15 @@ class Waves:
     seeds: int
     spent: float = 0.0
 
-    def found(self, fill: Fill, least: int, limit: float) -> Rearranged | None:
+    def found(self, fill: Fill, least: int, about: int, limit: float) -> Rearranged | None:
         """Evictions for the nodes of a fill that leaves somebody waiting; None if none are found.
 
-        Nobody does with fewer than `least`, as far as that is known. A plan gets so much time.
+        Nobody does with fewer than `least`, as far as that is known, and it takes `about` so many.
+        A plan gets so much time.
         """
         added = fill.added
         for number, start in enumerate(self._starts(fill)):
-            found = self._few(added, start, least) if not number and least <= FEW else None
+            found = self._few(added, start, least) if not number and about <= FEW else None
             if found is not None:
                 return found
             outcome = self._plan(start, limit)
