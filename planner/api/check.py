@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from pydantic import PrivateAttr
 
 from planner.api.answers import Answer
-from planner.api.arguments import input_arguments, meant, one_of, require_at_least, require_time
+from planner.api.arguments import (
+    input_arguments,
+    meant,
+    one_of,
+    require_at_least,
+    require_time,
+    words,
+)
 from planner.api.live import Live, read_live
 from planner.errors import UsageError
 from planner.report.emit import Origin
@@ -144,13 +151,14 @@ def check(  # noqa: PLR0913 - options are keywords
 def _known(rules: Iterable[str], argument: str) -> frozenset[str]:
     from planner.checks import BY_ID
 
-    for rule in rules:
+    named = words(argument, rules)
+    for rule in named:
         if rule not in BY_ID:
             raise UsageError(
                 f"`{argument}`: there is no rule {rule}",
                 help=meant(rule, BY_ID) or f"there are: {', '.join(BY_ID)}",
             )
-    return frozenset(rules)
+    return frozenset(named)
 
 
 def _accepted(baseline: str | os.PathLike[str] | None) -> frozenset[str]:
