@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -137,7 +138,9 @@ def check(  # noqa: PLR0913 - options are keywords
     given = load_documents(own, reading) if own else inventory
     raw = (each for each in own if isinstance(each, RawDocument))
     unknown = (field for each in raw for field in unknown_fields(each))
-    profile = profiles_of(inventory, scheduler, ignored_plugins)[0]
+    profile = cache(lambda: profiles_of(inventory, scheduler, ignored_plugins)[0])
+    if scheduler is not None or ignored_plugins or inventory.scheduler_configs:
+        profile()  # what is wrong with it is said, whether a rule asks for it or not
     subject = subject_of(inventory, manifests_of(given, unknown), profile, options)
     paths = tuple(paths_of(source, None) if own else paths_of(against, None))
     found = check_document(subject, run(subject, _accepted(baseline)), Locations(paths))
