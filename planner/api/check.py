@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache as made_once
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -144,7 +144,7 @@ def check(  # noqa: PLR0913 - options are keywords
     given = load_documents(own, reading) if own else inventory
     raw = (each for each in own if isinstance(each, RawDocument))
     unknown = (field for each in raw for field in unknown_fields(each))
-    profile = cache(lambda: profiles_of(inventory, scheduler, ignored_plugins)[0])
+    profile = made_once(lambda: profiles_of(inventory, scheduler, ignored_plugins)[0])
     if scheduler is not None or ignored_plugins or inventory.scheduler_configs:
         profile()  # what is wrong with it is said, whether a rule asks for it or not
     subject = subject_of(inventory, manifests_of(given, unknown), profile, options)
