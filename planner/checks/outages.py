@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
+from planner.checks.workloads import CheckedWorkload
 from planner.cluster.owners import WorkloadRef
 from planner.scenario import LoseNodes, apply_changes, outcome, settle
 from planner.scenario.changes import Manner

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.checks.subject import CheckedWorkload
+from planner.checks.workloads import CheckedWorkload
 from planner.cluster import GONE, PENDING, Cluster
 from planner_models.pod import DEFAULT_SCHEDULER
 

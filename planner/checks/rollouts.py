@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
+from planner.checks.workloads import CheckedWorkload
 from planner.cluster import PENDING
 from planner.disruption.rollouts import rollout_of as rollout_under_way
 from planner.scenario.controller_run import manners

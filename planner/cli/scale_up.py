@@ -10,6 +10,7 @@ from planner.cli.input import read_cluster
 from planner.cli.options import (
     MOST_SEEDS,
     AllNamespaces,
+    Cache,
     Example,
     Filenames,
     IgnoredPlugins,
@@ -115,6 +116,7 @@ def scale_up(  # noqa: PLR0913, PLR0917 - the options of the command
     time_limit: TimeLimit = 60.0,
     skip_invalid: SkipInvalid = False,
     max_input: MaxInput = None,
+    cache: Cache = False,
     namespace: Namespace = None,
     all_namespaces: AllNamespaces = False,
     selector: Selector = None,

@@ -13,7 +13,8 @@ import numpy as np
 from planner.checks.changes import in_constraint
 from planner.checks.finding import COUNTED, Finding, Idea
 from planner.checks.rule import per_workload
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
+from planner.checks.workloads import CheckedWorkload
 from planner.cluster.spread import hard_constraints
 from planner.words import conjoined, count_of, short_key
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from planner.checks.finding import Finding, Proof
 from planner.checks.outages import Outage, outages, waits
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
+from planner.checks.workloads import CheckedWorkload
 from planner.words import conjoined, count_of
 
 ID = "outage-no-room"

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from planner.checks.finding import COUNTED, Finding
 from planner.checks.rule import per_workload
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
+from planner.checks.workloads import CheckedWorkload
 from planner.cluster.quotas import Quotas
 from planner.words import count_of
 

@@ -14,7 +14,8 @@ from planner.checks.budgets import budget_object, budgets_of
 from planner.checks.finding import Finding, Proof
 from planner.checks.own_pods import own_pods
 from planner.checks.rule import per_workload
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
+from planner.checks.workloads import CheckedWorkload
 from planner.drain.blocked import obstacles
 from planner.drain.find import find_drain
 from planner.drain.options import DrainOptions

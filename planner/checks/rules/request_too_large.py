@@ -8,7 +8,8 @@ import numpy as np
 
 from planner.checks.finding import COUNTED, Finding
 from planner.checks.rule import per_workload
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
+from planner.checks.workloads import CheckedWorkload
 from planner.cluster.resources import sum_by
 from planner.cluster.topology import IntArray
 from planner.words import amount, conjoined, resource_word

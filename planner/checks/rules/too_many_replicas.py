@@ -14,7 +14,8 @@ from planner.checks.finding import Finding, Idea, Proof
 from planner.checks.own_pods import alone, own_pods, waiting_pods
 from planner.checks.rule import per_workload
 from planner.checks.rules.no_budget import SCALED
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
+from planner.checks.workloads import CheckedWorkload
 from planner.cluster import PENDING
 from planner.explain.diagnose import ExplainOptions
 from planner.explain.several_pods import explain_pods
