@@ -1,4 +1,4 @@
-"""Holes for pods that fit nowhere: the bound on moves against all final states of small clusters."""
+"""Holes for pods that fit nowhere: the bound on moves against all final states of small ones."""
 
 from __future__ import annotations
 
