@@ -11,3 +11,7 @@ QOS_CLASSES: dict[str, QosClass] = {name: name for name in get_args(QosClass)}
 FINISHED: frozenset[Phase] = frozenset(("Succeeded", "Failed"))
 """Of pods that will never run again."""
 ContainerKind = Literal["main", "init", "ephemeral"]
+
+RESIZE_PENDING = "PodResizePending"
+"""The condition of a pod whose resize has to wait; with the reason Infeasible for ever."""
+INFEASIBLE = "Infeasible"

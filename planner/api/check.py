@@ -63,6 +63,16 @@ class Check(models.Check, Answer):
         worst = FAIL_ON.index(one_of("fail_on", level, FAIL_ON))
         return level != "never" and any(counts[each] for each in FAIL_ON[: worst + 1])
 
+    def undecided(self, level: str = "error") -> bool:
+        """Whether a rule that may be as bad as this did not find something out."""
+        from planner.checks import BY_ID
+
+        worst = FAIL_ON.index(one_of("fail_on", level, FAIL_ON))
+        return level != "never" and any(
+            each.undecided and FAIL_ON.index(BY_ID[each.rule].severity) <= worst
+            for each in self.skipped
+        )
+
     def _texts(self) -> Texts[Any]:
         from planner.report.tables import check_table
 

@@ -32,12 +32,21 @@ def pack(stock: Stock, limit: float, seed: int) -> Packed:
         share = limit * tuning.REARRANGING_SHARE - tuning.PLAN_RESERVE
         return _rearranged(stock, bounded(stock, stock.now), share, seed, begin)
     first = _walked(stock, stock.now, limit * tuning.WALK_SHARE, seed, tuning.WALK_PATIENCE)
-    packed, refill = _tightened(stock, limit, first), size <= tuning.REFILL_CELLS
+    packed, refill = (
+        _tightened(stock, first, limit * tuning.FULL_NODES_SHARE),
+        size <= tuning.REFILL_CELLS,
+    )
+    few = len(stock.room) <= tuning.LAST_NODES[-1]
+    if packed.unsettled and same and few:
+        packed = _settled(stock, packed, limit * tuning.IDENTICAL_SHARE)
     if packed.unsettled and same:
-        packed = _alike(stock, packed, limit)
+        packed = _by_sets(stock, packed, _share(packed, limit, tuning.SETS_SHARE))
     if packed.unsettled and refill:
         share = _share(packed, limit, tuning.REFILL_SHARE)
         packed = _taken(stock, limit, packed, _refilled(stock, packed, share, seed))
+    if packed.unsettled and same and not few:
+        packed = _settled(stock, packed, _share(packed, limit, tuning.IDENTICAL_SHARE))
+    packed = _tightened(stock, packed, _share(packed, limit, tuning.LAST_FULL_NODES_SHARE))
     if packed.unsettled and not (same and refill):
         longer = _walked(stock, packed.counts, limit * tuning.LAST_WALK_SHARE, seed + 1, None)
         packed = _taken(stock, limit, packed, longer)
@@ -47,15 +56,6 @@ def pack(stock: Stock, limit: float, seed: int) -> Packed:
 def _share(packed: Packed, limit: float, share: float) -> float:
     """A share of the limit, as far as it is not spent."""
     return min(limit * share, max(0.0, limit * tuning.PACKING_SHARE - packed.spent))
-
-
-def _alike(stock: Stock, packed: Packed, limit: float) -> Packed:
-    """All ways to fill few nodes; for many ones, sets that fill a node come first."""
-    ways = [(_by_sets, tuning.SETS_SHARE), (_settled, tuning.IDENTICAL_SHARE)]
-    for way, share in ways if len(stock.room) > tuning.LAST_NODES[-1] else reversed(ways):
-        if packed.unsettled:
-            packed = way(stock, packed, _share(packed, limit, share))
-    return packed
 
 
 def _rearranged(stock: Stock, packed: Packed, limit: float, seed: int, begin: float) -> Packed:
@@ -83,7 +83,7 @@ def _taken(stock: Stock, limit: float, packed: Packed, found: Packed) -> Packed:
     if found.placed > packed.placed:
         known = still_known(packed, found.placed)
         packed = bounded(stock, found.counts, known)
-        packed = _tightened(stock, limit, replace(packed, spent=spent))
+        packed = _tightened(stock, replace(packed, spent=spent), limit * tuning.FULL_NODES_SHARE)
     return replace(packed, spent=max(spent, packed.spent), interrupted=found.interrupted)
 
 
@@ -153,7 +153,7 @@ def _refilled(stock: Stock, packed: Packed, limit: float, seed: int) -> Packed:
     )
 
 
-def _tightened(stock: Stock, limit: float, packed: Packed) -> Packed:
+def _tightened(stock: Stock, packed: Packed, limit: float) -> Packed:
     """Where a single pod is missing of all there are, see whether it has to be."""
     if not packed.unsettled:
         return packed
@@ -162,7 +162,7 @@ def _tightened(stock: Stock, limit: float, packed: Packed) -> Packed:
     missing = sum(everything[: rank + 1]) - sum(packed.placed[: rank + 1])
     if missing != 1 or packed.bounds[rank] < everything[rank]:
         return packed
-    sums = min(int(limit * tuning.FULL_NODES_SHARE / tuning.SUM_SECONDS), tuning.MOST_SUMS)
+    sums = min(int(limit / tuning.SUM_SECONDS), tuning.MOST_SUMS)
     spent = packed.spent + sums * tuning.SUM_SECONDS
     if not one_stays_out(stock, rank, sums):
         return replace(packed, spent=spent)
