@@ -52,6 +52,14 @@ class SchedulingState:
         self.local_scores: dict[Hashable, LocalScore] = {}
         """Scores that several groups have in common, by what they depend on."""
 
+    def begin_log(self) -> None:
+        """Forget what changed so far, with the scores that follow it.
+
+        A copy of a state shares both with it until then.
+        """
+        self.log = ChangeLog()
+        self.local_scores = {}
+
     @cached_property
     def facts(self) -> Facts:
         """What nodes and groups alone say."""
