@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from planner.cluster import GONE, Cluster
+from planner.cluster import ELSEWHERE, GONE, PENDING, Cluster
 from planner.cluster.build import rebuilt
+from planner.cluster.new_pods import with_new_pods
+from planner.cluster.owners import Owners
 from planner.sources.admission import Admission
 from planner.sources.defaulting import with_default_class
 from planner.sources.synthesise import Workloads, missing_pods
@@ -31,10 +33,21 @@ def with_missing_pods(
     made = missing_pods(workloads, there, nodes, cluster.storage.claims.values())
     specs = {id(group.spec): group.spec for group in cluster.groups}.values()
     admission = Admission(cluster.priority_classes, (), specs)
+    pods, others = [*map(admission.stored, made.pods)], (*controllers, *made.replica_sets)
+    more_nodes = tuple(added)
+    if not more_nodes and not made.claims:
+        owners = Owners((*cluster.owners.controllers.values(), *others))
+        first, known = len(cluster.pods), cluster.node_index
+        return with_new_pods(cluster, pods, owners).with_placement(
+            {
+                first + i: known.get(pod.node_name, ELSEWHERE) if pod.node_name else PENDING
+                for i, pod in enumerate(pods)
+            }
+        )
     return rebuilt(
         cluster,
-        nodes=added,
-        pods=map(admission.stored, made.pods),
-        controllers=(*controllers, *made.replica_sets),
+        nodes=more_nodes,
+        pods=pods,
+        controllers=others,
         claims=with_default_class(made.claims, cluster.storage.classes.values()),
     )
