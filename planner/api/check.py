@@ -6,13 +6,21 @@ import json
 import os
 import time
 from collections.abc import Iterable, Sequence
+from functools import cache as made_once
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from pydantic import PrivateAttr
 
 from planner.api.answers import Answer
-from planner.api.arguments import input_arguments, meant, one_of, require_at_least, require_time
+from planner.api.arguments import (
+    input_arguments,
+    meant,
+    one_of,
+    require_at_least,
+    require_time,
+    words,
+)
 from planner.api.live import Live, read_live
 from planner.errors import UsageError
 from planner.report.emit import Origin
@@ -54,6 +62,16 @@ class Check(models.Check, Answer):
         counts = {"error": summary.errors, "warning": summary.warnings, "note": summary.notes}
         worst = FAIL_ON.index(one_of("fail_on", level, FAIL_ON))
         return level != "never" and any(counts[each] for each in FAIL_ON[: worst + 1])
+
+    def undecided(self, level: str = "error") -> bool:
+        """Whether a rule that may be as bad as this did not find something out."""
+        from planner.checks import BY_ID
+
+        worst = FAIL_ON.index(one_of("fail_on", level, FAIL_ON))
+        return level != "never" and any(
+            each.undecided and FAIL_ON.index(BY_ID[each.rule].severity) <= worst
+            for each in self.skipped
+        )
 
     def _texts(self) -> Texts[Any]:
         from planner.report.tables import check_table
@@ -136,7 +154,9 @@ def check(  # noqa: PLR0913 - options are keywords
     given = load_documents(own, reading) if own else inventory
     raw = (each for each in own if isinstance(each, RawDocument))
     unknown = (field for each in raw for field in unknown_fields(each))
-    profile = profiles_of(inventory, scheduler, ignored_plugins)[0]
+    profile = made_once(lambda: profiles_of(inventory, scheduler, ignored_plugins)[0])
+    if scheduler is not None or ignored_plugins or inventory.scheduler_configs:
+        profile()  # what is wrong with it is said, whether a rule asks for it or not
     subject = subject_of(inventory, manifests_of(given, unknown), profile, options)
     paths = tuple(paths_of(source, None) if own else paths_of(against, None))
     found = check_document(subject, run(subject, _accepted(baseline)), Locations(paths))
@@ -164,13 +184,14 @@ def _cluster_of(
 def _known(rules: Iterable[str], argument: str) -> frozenset[str]:
     from planner.checks import BY_ID
 
-    for rule in rules:
+    named = words(argument, rules)
+    for rule in named:
         if rule not in BY_ID:
             raise UsageError(
                 f"`{argument}`: there is no rule {rule}",
                 help=meant(rule, BY_ID) or f"there are: {', '.join(BY_ID)}",
             )
-    return frozenset(rules)
+    return frozenset(named)
 
 
 def _accepted(baseline: str | os.PathLike[str] | None) -> frozenset[str]:

@@ -90,3 +90,5 @@ class Progress:
     wave: int = 0
     """The one under way, or if that has not `begun` the next one."""
     begun: bool = False
+    ready_nodes: frozenset[str] = frozenset()
+    """Those that were ready when the cluster was read first."""

@@ -97,6 +97,8 @@ def capacity(  # noqa: PLR0913, PLR0917 - the options of the command
 ) -> int:
     """Count how many more pods fit, and say what stops the next one.
 
+    Exit code 3 if not a single one fits now, 4 if the best choice of nodes is not known.
+
     \b
     planner capacity                                     # of the running cluster
     planner capacity -f cluster.json                     # a line per workload

@@ -22,7 +22,7 @@ from planner.cli.options import (
 )
 from planner.cli.output import show
 from planner.cli.session import session_of
-from planner.exit_codes import DONE, NEGATIVE
+from planner.exit_codes import DONE, NEGATIVE, UNDECIDED
 from planner.report.text.formats import Output
 
 Manifests = Annotated[
@@ -88,6 +88,9 @@ def check(  # noqa: PLR0913, PLR0917 - the options of the command
 ) -> int:
     """Find what is wrong with manifests by trying them on a cluster.
 
+    Exit code 3 if something is as bad as --fail-on says, 4 if a rule that may be as bad is
+    undecided.
+
     \b
     planner check -f deploy/ --live
     planner check -f deploy/ --against cluster.json
@@ -116,4 +119,6 @@ def check(  # noqa: PLR0913, PLR0917 - the options of the command
     for text in found.warnings:
         warn(text)
     show(context, found, output, report)
-    return NEGATIVE if found.fails(fail_on) else DONE
+    if found.fails(fail_on):
+        return NEGATIVE
+    return UNDECIDED if found.undecided(fail_on) else DONE

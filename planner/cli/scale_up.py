@@ -76,6 +76,14 @@ Zones = Annotated[
         help="Whether every zone of the pools gets a node: spread counts only zones with one.",
     ),
 ]
+Moves = Annotated[
+    int | None,
+    limit(
+        "--moves",
+        "Up to so many running pods may move, too, if that saves nodes; without it the answer "
+        "says if a few would, 0 looks for none.",
+    ),
+]
 Compare = Annotated[
     bool,
     typer.Option(
@@ -102,6 +110,7 @@ def scale_up(  # noqa: PLR0913, PLR0917 - the options of the command
     keep_rollouts: KeepRollouts = True,
     survive: Survive = "none",
     zones: Zones = "used",
+    moves: Moves = None,
     seeds: Seeds = 6,
     compare: Compare = True,
     time_limit: TimeLimit = 60.0,
@@ -128,6 +137,7 @@ def scale_up(  # noqa: PLR0913, PLR0917 - the options of the command
     planner scale-up --pools pools.yaml
     planner scale-up -f cluster.json --pools pools.yaml
     planner scale-up -f cluster.json --pools pools.yaml deploy/api
+    planner scale-up -f cluster.json --pools pools.yaml --moves 5
     """
     cluster = read_cluster(context, filenames, example)
     plan = cluster.scale_up(
@@ -137,6 +147,7 @@ def scale_up(  # noqa: PLR0913, PLR0917 - the options of the command
         keep_rollouts=keep_rollouts,
         survive=survive,
         zones=zones,
+        moves=moves,
         seeds=seeds,
         compare=compare,
         time_limit=time_limit,

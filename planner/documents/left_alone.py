@@ -9,7 +9,7 @@ import numpy as np
 
 from planner.cluster import PENDING, Cluster
 from planner.disruption.movability import DEFAULT_POLICY, MovePolicy
-from planner.disruption.replacement import Replacements
+from planner.disruption.replacement import replacements_of
 from planner.replay.violations import Violation
 from planner_models.notice import Notice
 from planner_models.plan import AlsoEvicted, ProtectedCount, ProtectedPod
@@ -46,7 +46,7 @@ def left_alone(cluster: Cluster, reasons: Mapping[int, str]) -> tuple[ProtectedC
 
 def assumed_to_return(cluster: Cluster, evicted: Iterable[int]) -> Iterator[Notice]:
     """That controllers which the input lacks are taken to bring the same pods back."""
-    replacements = Replacements(cluster)
+    replacements = replacements_of(cluster)
     examples = {_as_replaced(cluster, pod): pod for pod in evicted}.values()
     assumed = [pod for pod in examples if replacements.of(pod).fate == "assumed"]
     if assumed:

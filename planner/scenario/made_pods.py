@@ -26,15 +26,18 @@ def with_missing_pods(
     `controllers` take the place of those with the same name, and `added` nodes come in. What a
     LimitRange would set is known only where a pod of the same workload shows it.
     """
+    others, come = tuple(controllers), tuple(added)
     gone = (cluster.node_of == GONE).tolist()
     there = [pod for pod, away in zip(cluster.pods, gone, strict=True) if not away]
     made = missing_pods(workloads, there, nodes, cluster.storage.claims.values())
+    if not (made.pods or others or come):
+        return cluster
     specs = {id(group.spec): group.spec for group in cluster.groups}.values()
     admission = Admission(cluster.priority_classes, (), specs)
     return rebuilt(
         cluster,
-        nodes=added,
+        nodes=come,
         pods=map(admission.stored, made.pods),
-        controllers=(*controllers, *made.replica_sets),
+        controllers=(*others, *made.replica_sets),
         claims=with_default_class(made.claims, cluster.storage.classes.values()),
     )

@@ -1,6 +1,7 @@
 """What a move costs, how many pods have room at all, and how many moves the rules ask for.
 
-The bounds come from the closed form of single spread constraints (see `closed_form`).
+The bounds come from the closed form of single spread constraints (see `closed_form`), and from the
+holes that waiting pods need (see `holes`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from planner.cluster.spread import SpreadConstraint, too_few_domains
 from planner.cluster.topology import IntArray
 from planner.solver.problem.cells import Fixed, fixed_by_group
 from planner.solver.problem.closed_form import targets
+from planner.solver.problem.holes import fewest_for_holes
 from planner.solver.problem.problem import Cell, Problem
 
 
@@ -92,6 +94,12 @@ def total_bound(bounds: Sequence[MoveBound]) -> int:
             taken.update(bound.groups)
             total += bound.moves
     return total
+
+
+def fewest_moves(problem: Problem, bounds: Sequence[MoveBound], *, all_placed: bool) -> int:
+    """What single constraints ask for, or the room of all that waits, whichever is more."""
+    holes = fewest_for_holes(problem, placeable(problem)) if all_placed else 0
+    return max(total_bound(bounds), holes)
 
 
 def _closed(
