@@ -118,4 +118,7 @@ def process(task: str, case: Case, cache: Path, timeout: float) -> subprocess.Co
     """`run_case` with this task."""
     about = json.dumps(asdict(case))
     command = [sys.executable, "-m", "benchmarks.run_case", task, str(cache), about]
-    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+    alone = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # as the command line does
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=timeout, check=False, env=alone
+    )

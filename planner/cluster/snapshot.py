@@ -192,6 +192,14 @@ class Cluster:
         for index, pod in records.items():
             pods[index] = pod
         changed = self._derived(pods=tuple(pods))
+        if "terminating" in self.__dict__:
+            ending = self.terminating.copy()
+            for index, pod in records.items():
+                ending[index] = pod.terminating
+            ending.flags.writeable = False
+            changed.__dict__["terminating"] = ending
+        if "_by_group" in self.__dict__:
+            changed.__dict__["_by_group"] = self._by_group
         if renamed:
             changed.__dict__.pop("pod_index", None)
         return changed
@@ -249,6 +257,7 @@ class Cluster:
         """What is known of pods and groups alone is shared."""
         changed = replace(self, **changes)
         self.__dict__.setdefault("group_memo", {})
+        _ = self.group_index  # each of many copies would make its own
         shared = ("pod_index", "group_index", "workloads", "terminating", "_by_group", "group_memo")
         for name in shared:
             if name in self.__dict__:

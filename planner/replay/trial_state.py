@@ -35,6 +35,7 @@ HIDDEN = Status("NodeUnschedulable", UNRESOLVABLE, ("node(s) were unschedulable"
 KEPT = 4_000_000
 """So many nodes in kept answers, 32 MB, are enough."""
 FINGERPRINT_BITS = 128
+TOLERATING = "groups that tolerate a cordon"
 _FINGERPRINT_MASK = (1 << FINGERPRINT_BITS) - 1
 
 
@@ -257,6 +258,13 @@ class TrialState:
 
 def _tolerating(cluster: Cluster) -> frozenset[int]:
     """Groups that a cordon does not keep away; equal tolerations are asked once."""
+    if TOLERATING not in cluster.group_memo:
+        cluster.group_memo[TOLERATING] = _found_tolerating(cluster)
+    found: frozenset[int] = cluster.group_memo[TOLERATING]
+    return found
+
+
+def _found_tolerating(cluster: Cluster) -> frozenset[int]:
     known: dict[int, bool] = {}
     for group in cluster.groups:
         tolerations = group.spec.tolerations
