@@ -8,9 +8,9 @@ answer up to date as pods come and go, instead of computing it again for the nex
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from planner.scheduler.framework.changes import Changes
     from planner.scheduler.framework.state import SchedulingState
 
+L = TypeVar("L", bound="LocalScore")
 Code = Literal["Unschedulable", "UnschedulableAndUnresolvable"]
 UNSCHEDULABLE: Code = "Unschedulable"
 """Preemption might help."""
@@ -232,19 +233,30 @@ class StaticScore(Score):
 
 
 class LocalScore(Score):
-    """Scores by a node and its pods alone: judged again only where pods came or left."""
+    """Scores by a node and its pods alone: judged again only where pods came or left.
+
+    Groups that ask for the same share one, whoever's turn it is (`shared_score`): it knows itself
+    how far it has followed.
+    """
 
     local: ClassVar[bool] = True
 
-    def __init__(self) -> None:
+    def __init__(self, state: SchedulingState) -> None:
+        self._state = state
+        self._seen = len(state.log)
         self._scores = self.judge(None)
 
     @abstractmethod
     def judge(self, nodes: IntArray | None) -> IntArray:
         """The scores of these nodes, or of all."""
 
+    @property
+    def of_all(self) -> IntArray:
+        """As judged last, node by node; not to be changed."""
+        return self._scores
+
     def scores(self, feasible: IntArray) -> IntArray:
-        """As judged last."""
+        """The same of these nodes."""
         return self._scores[feasible]
 
     def score_at(self, node: int) -> int:
@@ -253,15 +265,34 @@ class LocalScore(Score):
 
     def apply(self, changes: Changes) -> None:
         """Only the nodes that changed are judged again."""
-        if changes.few is not None and len(changes.few) == 1:
-            node = changes.few[0].node
-            self._scores[node] = self.judge_at(node)
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """The same, whatever was told so far."""
+        log = self._state.log
+        if self._seen == len(log):
             return
-        self._scores[changes.touched] = self.judge(changes.touched)
+        changes = log.since(self._seen)
+        self._seen = len(log)
+        if changes.few is None:
+            self._scores[changes.touched] = self.judge(changes.touched)
+            return
+        for node in {change.node for change in changes.few}:
+            self._scores[node] = self.judge_at(node)
 
     def judge_at(self, node: int) -> int:
         """The score of one node, as a landing asks for it."""
         return int(self.judge(np.array([node]))[0])
+
+
+def shared_score(state: SchedulingState, key: Hashable, make: Callable[[], L]) -> L:
+    """The current scores of all groups that ask for the same; `key` says what that is."""
+    found = cast("L | None", state.local_scores.get(key))
+    if found is None:
+        found = state.local_scores[key] = make()
+    else:
+        found.catch_up()
+    return found
 
 
 def default_normalise(raw: IntArray, *, reverse: bool) -> IntArray:

@@ -6,7 +6,7 @@ into a log; filters and scores of a group catch up with it when the group's next
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -19,7 +19,7 @@ from planner.cluster.topology import IntArray
 from planner.scheduler.framework.carried_terms import CarriedTerms
 from planner.scheduler.framework.changes import ChangeLog
 from planner.scheduler.framework.facts import Facts, ImageIndex, TaintSets, facts_of
-from planner.scheduler.framework.plugin import Change
+from planner.scheduler.framework.plugin import Change, LocalScore
 from planner.scheduler.volumes.state import VolumeState
 from planner_models.pod import Pod
 
@@ -49,6 +49,8 @@ class SchedulingState:
         self.placed_at: dict[int, int] = {}
         """Pods placed since the snapshot; the numbers give the order in which they start."""
         self.volumes = VolumeState(cluster)
+        self.local_scores: dict[Hashable, LocalScore] = {}
+        """Scores that several groups have in common, by what they depend on."""
 
     @cached_property
     def facts(self) -> Facts:

@@ -20,6 +20,7 @@ from planner.scheduler.framework.plugin import (
     LocalScore,
     PreFilterResult,
     Status,
+    shared_score,
 )
 from planner.scheduler.framework.state import SchedulingState
 from planner_models.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
@@ -59,7 +60,8 @@ class NodeResourcesFit:
         strategy = self._args.scoring_strategy
         shape = strategy.requested_to_capacity_ratio
         rule = _rule(strategy.type, shape.shape if shape else ())
-        return _FitScore(state, group, strategy.resources, rule)
+        key = (self, *sorted(group.spec.scored_requests.items()))
+        return shared_score(state, key, lambda: _FitScore(state, group, strategy.resources, rule))
 
     def _ignored(self, resource: str) -> bool:
         return is_extended(resource) and (
@@ -213,7 +215,6 @@ class _FitScore(LocalScore):
         resources: Sequence[ResourceSpec],
         rule: Rule,
     ) -> None:
-        self._state = state
         self._rule = rule
         self._ratio = rule not in (_least_allocated, _most_allocated)
         wanted = group.spec.scored_requests
@@ -230,7 +231,7 @@ class _FitScore(LocalScore):
         names = [resource.name for resource in scored]
         self._defaulted = [row for row, name in enumerate(names) if name in NON_ZERO]
         self._non_zero = np.array([NON_ZERO.index(names[row]) for row in self._defaulted], np.int64)
-        super().__init__()
+        super().__init__(state)
 
     def judge(self, nodes: IntArray | None) -> IntArray:
         """The weighted mean over the resources that the node has; a row for each of them."""
