@@ -58,12 +58,8 @@ class SchedulingState:
         self._shared_of = self._basis()
 
     def begin_log(self) -> None:
-        """Forget what changed so far, with the scores that follow it.
-
-        A copy of a state shares both with it until then.
-        """
+        """Forget what changed so far: a copy of a state shares the log with it until then."""
         self.log = ChangeLog()
-        self.local_scores = {}
 
     @cached_property
     def facts(self) -> Facts:
