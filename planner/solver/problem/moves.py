@@ -50,13 +50,17 @@ def departed(
 def placeable(problem: Problem) -> dict[int, int]:
     """How many waiting pods of each group there is room for, if it had all nodes for itself."""
     found: dict[int, int] = {}
+    free = np.ascontiguousarray((problem.allocatable - problem.fixed_used).T)
+    known: dict[tuple[int, bytes, int], int] = {}
     for group, pods in problem.waiting.items():
-        requests = problem.requests[group]
-        asked = np.flatnonzero(requests > 0)
-        landing = problem.landing(group)
-        free = problem.allocatable[landing][:, asked] - problem.fixed_used[landing][:, asked]
-        room = np.maximum((free // requests[asked]).min(axis=1), 0)
-        found[group] = min(len(pods), int(np.minimum(room, len(pods)).sum()))
+        requests, landing = problem.requests[group], problem.landing(group)
+        same = (id(landing), requests.tobytes(), len(pods))
+        if same not in known:
+            room = np.full(np.count_nonzero(landing), len(pods))
+            for resource in np.flatnonzero(requests > 0).tolist():
+                room = np.minimum(room, free[resource][landing] // requests[resource])
+            known[same] = min(len(pods), int(np.maximum(room, 0).sum()))
+        found[group] = known[same]
     return found
 
 
