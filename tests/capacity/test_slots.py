@@ -42,7 +42,8 @@ def clusters(draw: st.DrawFn) -> Cluster:
     ]
     keys = draw(st.lists(st.sampled_from((ZONE, HOSTNAME)), max_size=2, unique=True))
     rules = [constraint(key, draw(st.integers(1, 2))) for key in keys]
-    if rules and draw(st.booleans()):
+    counted: bool = draw(st.booleans())
+    if rules and counted:
         rules[0]["minDomains"] = draw(st.integers(1, 3))
     spec = {"topologySpreadConstraints": rules}
     homes = draw(st.lists(st.integers(0, count - 1), max_size=2))
