@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from planner.capacity.demand import Demand, Enlarged, with_more
-from planner.capacity.evictions_bound import fewest_evictions
 from planner.cluster import Cluster
 from planner.cluster.node_rules import BoolArray, NodeRules
+from planner.evictions.room_bound import fewest_evictions
 from planner.scheduler.profile import Profile
 from planner.sequences.outcome import PlanOutcome
 from planner.sequences.plan import plan_outcome

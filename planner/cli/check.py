@@ -10,6 +10,7 @@ import planner
 from planner.cli.errors import warn
 from planner.cli.live_options import live_of
 from planner.cli.options import (
+    Cache,
     Example,
     IgnoredPlugins,
     MaxInput,
@@ -78,6 +79,7 @@ def check(  # noqa: PLR0913, PLR0917 - the options of the command
     time_limit: TimeLimit = 60.0,
     baseline: Baseline = None,
     max_input: MaxInput = None,
+    cache: Cache = False,
     scheduler: SchedulerConfig = None,
     ignored_plugins: IgnoredPlugins = None,
     output: OutputFormat = Output.TABLE,
@@ -111,6 +113,7 @@ def check(  # noqa: PLR0913, PLR0917 - the options of the command
         scheduler=scheduler,
         ignored_plugins=ignored_plugins or (),
         max_input=session_of(context).max_input,
+        cache=cache,
         live=live or False,
     )
     for text in found.warnings:

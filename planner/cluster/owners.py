@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from planner_models.pod import Pod
 from planner_models.workload import HASH_LABEL, Controller, DaemonSet, Job, ReplicaSet
@@ -21,8 +21,7 @@ SHORT = {
 """kubectl's short names, for output."""
 
 
-@dataclass(frozen=True, order=True)
-class WorkloadRef:
+class WorkloadRef(NamedTuple):
     """The controller at the top of the chain; a pod without one stands for itself."""
 
     namespace: str

@@ -80,12 +80,8 @@ def with_groups(
 
 
 def _matrix(rows: Sequence[Mapping[str, int]], names: Sequence[str]) -> IntArray:
-    matrix = np.zeros((len(rows), len(names)), np.int64)
-    column = {name: i for i, name in enumerate(names)}
-    for i, row in enumerate(rows):
-        for name, amount in row.items():
-            matrix[i, column[name]] = min(amount, LIMIT)
-    return matrix
+    amounts = [[min(row.get(name, 0), LIMIT) for name in names] for row in rows]
+    return np.array(amounts, np.int64).reshape(len(rows), len(names))
 
 
 def rows_of(by_resource: IntArray, columns: IntArray, nodes: IntArray | None) -> IntArray:

@@ -28,15 +28,17 @@ def with_missing_pods(
     `controllers` take the place of those with the same name, and `added` nodes come in. What a
     LimitRange would set is known only where a pod of the same workload shows it.
     """
+    others, come = tuple(controllers), tuple(added)
     gone = (cluster.node_of == GONE).tolist()
     there = [pod for pod, away in zip(cluster.pods, gone, strict=True) if not away]
     made = missing_pods(workloads, there, nodes, cluster.storage.claims.values())
+    if not (made.pods or others or come):
+        return cluster
     specs = {id(group.spec): group.spec for group in cluster.groups}.values()
     admission = Admission(cluster.priority_classes, (), specs)
-    pods, others = [*map(admission.stored, made.pods)], (*controllers, *made.replica_sets)
-    more_nodes = tuple(added)
-    if not more_nodes and not made.claims:
-        owners = Owners((*cluster.owners.controllers.values(), *others))
+    pods, owned = [*map(admission.stored, made.pods)], (*others, *made.replica_sets)
+    if not come and not made.claims:
+        owners = Owners((*cluster.owners.controllers.values(), *owned))
         first, known = len(cluster.pods), cluster.node_index
         return with_new_pods(cluster, pods, owners).with_placement(
             {
@@ -46,8 +48,8 @@ def with_missing_pods(
         )
     return rebuilt(
         cluster,
-        nodes=more_nodes,
+        nodes=come,
         pods=pods,
-        controllers=others,
+        controllers=owned,
         claims=with_default_class(made.claims, cluster.storage.classes.values()),
     )

@@ -42,8 +42,7 @@ def clusters(draw: st.DrawFn) -> Cluster:
     ]
     keys = draw(st.lists(st.sampled_from((ZONE, HOSTNAME)), max_size=2, unique=True))
     rules = [constraint(key, draw(st.integers(1, 2))) for key in keys]
-    counted: bool = draw(st.booleans())
-    if rules and counted:
+    if rules and draw(st.sampled_from((True, False))):
         rules[0]["minDomains"] = draw(st.integers(1, 3))
     spec = {"topologySpreadConstraints": rules}
     homes = draw(st.lists(st.integers(0, count - 1), max_size=2))

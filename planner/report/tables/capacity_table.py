@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from planner.report.tables.scale_up_table import in_short
+from planner.report.tables.scale_up_words import in_short
 from planner.report.text.blocks import GAP, Block, Paragraph, Table
 from planner.report.text.notices import notice_blocks
 from planner.words import conjoined, count_of, plain_amount, resource_word, short_key
