@@ -124,6 +124,7 @@ def process(task: str, case: Case, cache: Path, timeout: float) -> subprocess.Co
         text=True,
         timeout=timeout,
         check=False,
-        # Modules are compiled once, as they are where planner is installed.
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": ""},
+        # Modules are compiled once, as they are where planner is installed; numpy starts no
+        # threads, as under the command line.
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "", "OPENBLAS_NUM_THREADS": "1"},
     )

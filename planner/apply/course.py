@@ -26,6 +26,7 @@ class Departure:
     controller: str | None
     node: str
     expected: tuple[str, ...]
+    reason: str = ""
 
     @property
     def lost(self) -> bool:
@@ -192,5 +193,11 @@ def _waves(
 
 def _departure(each: PlannedEviction) -> Departure:
     return Departure(
-        each.pod, each.uid, each.workload, each.controller, each.node, each.expected_nodes
+        each.pod,
+        each.uid,
+        each.workload,
+        each.controller,
+        each.node,
+        each.expected_nodes,
+        each.reason,
     )

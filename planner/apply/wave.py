@@ -41,6 +41,7 @@ class Wave:
         self._progress = progress
         self._past = past
         self._missing: tuple[str, ...] = ()
+        self._now = now.cluster
         self._looked = self._judged = around.clock.now()
         self._judging = 0.0
         self._controlled = self._controllers(now)
@@ -148,6 +149,8 @@ class Wave:
         evicted = evictions.evict(each, self._wave.number, may, lambda: self._look(cordons), until)
         self._progress.outcomes[each.uid] = "evicted" if evicted else "gone"
         self._watch.left(each.uid)
+        if evicted and self._around.owners is not None:
+            self._around.owners.of_eviction(each, self._now)
 
     def _wait(self, cordons: Cordons, until: float, still_good: Callable[[], bool]) -> None:
         wave, clock = self._wave, self._around.clock
@@ -204,6 +207,8 @@ class Wave:
             if not departure.lost
         ]
         for each in landed:
+            if self._around.owners is not None:
+                self._around.owners.of_landing(each, self._now)
             self._around.journal.write(
                 "landed" if each.as_promised else "elsewhere",
                 wave=self._wave.number,

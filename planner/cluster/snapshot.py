@@ -281,6 +281,7 @@ class Cluster:
         """What is known of pods and groups alone is shared."""
         changed = replace(self, **changes)
         self.__dict__.setdefault("group_memo", {})
+        _ = self.group_index  # each of many copies would make its own
         for name in (*OF_PODS, "pod_index", "group_index", "workloads", "group_memo"):
             if name in self.__dict__:
                 changed.__dict__[name] = self.__dict__[name]

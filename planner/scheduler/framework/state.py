@@ -57,6 +57,10 @@ class SchedulingState:
         self._shared: WeakValueDictionary[Hashable, Follower] = WeakValueDictionary()
         self._shared_of = self._basis()
 
+    def begin_log(self) -> None:
+        """Forget what changed so far: a copy of a state shares the log with it until then."""
+        self.log = ChangeLog()
+
     @cached_property
     def facts(self) -> Facts:
         """What nodes and groups alone say."""
