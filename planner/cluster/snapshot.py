@@ -218,7 +218,15 @@ class Cluster:
         changed = self._derived(pods=tuple(pods))
         if renamed:
             changed.__dict__.pop("pod_index", None)
+        if "_by_group" in self.__dict__:
+            changed.__dict__["_by_group"] = self._by_group
+        if "terminating" in self.__dict__:
+            changed.__dict__["terminating"] = _terminating_now(self.terminating, records)
         return changed
+
+    def with_budgets(self, budgets: tuple[PodDisruptionBudget, ...]) -> Cluster:
+        """The same budgets as before with other numbers: they select the same pods."""
+        return self._derived(budgets=budgets)
 
     def with_owners(self, owners: Owners) -> Cluster:
         """The same controllers as before, other numbers of replicas."""
@@ -273,6 +281,7 @@ class Cluster:
         """What is known of pods and groups alone is shared."""
         changed = replace(self, **changes)
         self.__dict__.setdefault("group_memo", {})
+        _ = self.group_index  # each of many copies would make its own
         for name in (*OF_PODS, "pod_index", "group_index", "workloads", "group_memo"):
             if name in self.__dict__:
                 changed.__dict__[name] = self.__dict__[name]
@@ -289,6 +298,17 @@ class Cluster:
             if name in self.__dict__:
                 changed.__dict__[name] = self.__dict__[name]
         return changed
+
+
+def _terminating_now(before: NDArray[np.bool_], records: Mapping[int, Pod]) -> NDArray[np.bool_]:
+    """Most newer records say the same: then it is the same array."""
+    changed = [i for i, pod in records.items() if bool(before[i]) != pod.terminating]
+    if not changed:
+        return before
+    found = before.copy()
+    found[changed] = ~found[changed]
+    found.flags.writeable = False
+    return found
 
 
 def _ghost(node: Node) -> Node:

@@ -10,7 +10,7 @@ to be.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,10 +57,18 @@ class BudgetStatus:
         return self.met or self.budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow"
 
 
-def budget_statuses(cluster: Cluster, *, trust_status: bool = True) -> tuple[BudgetStatus, ...]:
-    """All budgets by name; `trust_status` takes what the controller itself last wrote down."""
+def budget_statuses(
+    cluster: Cluster, *, trust_status: bool = True, only: Set[str] | None = None
+) -> tuple[BudgetStatus, ...]:
+    """All budgets by name, or `only` those of these keys.
+
+    `trust_status` takes what the controller itself last wrote down.
+    """
+    wanted = [each for each in cluster.budgets if only is None or each.key in only]
+    if not wanted:
+        return ()
     counts = PodCounts(cluster)
-    budgets = sorted(cluster.budgets, key=lambda each: (each.namespace, each.name))
+    budgets = sorted(wanted, key=lambda each: (each.namespace, each.name))
     return tuple(_status(cluster, budget, counts, trust_status) for budget in budgets)
 
 

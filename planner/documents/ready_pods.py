@@ -14,11 +14,12 @@ import numpy as np
 from planner.cluster import PENDING, Cluster
 from planner.cluster.topology import IntArray
 from planner_models.plan import ReadyPods
+from planner_models.pod import Pod
 
 
-def controller_of(cluster: Cluster, pod: int) -> str | None:
-    """`ReplicaSet/web-5f787f47bf`; None for a pod that nothing brings back."""
-    owner = cluster.pods[pod].owner
+def controller_of(pod: Pod) -> str | None:
+    """`ReplicaSet/web-5f787f47bf`, for all of a group; None where nothing brings pods back."""
+    owner = pod.owner
     return None if owner is None else f"{owner.kind}/{owner.name}"
 
 
@@ -33,7 +34,7 @@ class ReadyAfter:
         self._waits = cluster.node_of == PENDING
 
     def _key(self, pod: int) -> tuple[str, str]:
-        return self._cluster.pods[pod].namespace, controller_of(self._cluster, pod) or ""
+        return self._cluster.pods[pod].namespace, controller_of(self._cluster.pods[pod]) or ""
 
     def _members(self, pod: int) -> list[int]:
         """All pods of the pod's controller that are ready, or wait for a node."""

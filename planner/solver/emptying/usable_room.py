@@ -54,7 +54,8 @@ def _usable(kinds: IntArray, room: IntArray) -> IntArray:
     for resource in range(room.shape[1]):
         asked = kinds[:, resource]
         fits &= (asked == 0) | (asked <= room[:, resource, None])
-    found = np.where(fits.any(axis=1, keepdims=True), room, 0)
+    any_fits: BoolArray = np.any(fits, axis=1)
+    found = np.where(any_fits[:, None], room, 0)
     for used in range(room.shape[1]):
         for limit in range(room.shape[1]):
             asked = kinds[:, limit]
