@@ -58,7 +58,7 @@ def dump_path(case: Case, cache: Path) -> Path:
 def prepare(case: Case, cache: Path) -> None:
     """The dump, written once for all commands; and modules are compiled, as by an installation."""
     for package in (planner, planner_models):
-        compile_dir(Path(package.__file__).parent, quiet=2)
+        compile_dir(package.__path__[0], quiet=2)
     path = dump_path(case, cache)
     if not path.exists():
         drift = cast("Drift", case.text("drift"))

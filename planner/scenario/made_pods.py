@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from planner.cluster import GONE, Cluster
+from planner.cluster import ELSEWHERE, GONE, PENDING, Cluster
 from planner.cluster.build import rebuilt
+from planner.cluster.new_pods import with_new_pods
+from planner.cluster.owners import Owners
 from planner.sources.admission import Admission
 from planner.sources.defaulting import with_default_class
 from planner.sources.synthesise import Workloads, missing_pods
@@ -34,10 +36,20 @@ def with_missing_pods(
         return cluster
     specs = {id(group.spec): group.spec for group in cluster.groups}.values()
     admission = Admission(cluster.priority_classes, (), specs)
+    pods, owned = [*map(admission.stored, made.pods)], (*others, *made.replica_sets)
+    if not come and not made.claims:
+        owners = Owners((*cluster.owners.controllers.values(), *owned))
+        first, known = len(cluster.pods), cluster.node_index
+        return with_new_pods(cluster, pods, owners).with_placement(
+            {
+                first + i: known.get(pod.node_name, ELSEWHERE) if pod.node_name else PENDING
+                for i, pod in enumerate(pods)
+            }
+        )
     return rebuilt(
         cluster,
         nodes=come,
-        pods=map(admission.stored, made.pods),
-        controllers=(*others, *made.replica_sets),
+        pods=pods,
+        controllers=owned,
         claims=with_default_class(made.claims, cluster.storage.classes.values()),
     )

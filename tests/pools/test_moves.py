@@ -11,8 +11,8 @@ from planner.pools import ScaleUpOptions, offers_of, read_pools, scale_up
 from planner.pools.fill import Filling
 from planner.pools.moves import WithMoves, instead, scale_up_with_moves
 from planner.pools.moves.bound import least_cost
-from tests.objects import Json, cluster_of, inventory_of, node
-from tests.pools.moving import PROFILE, all_run, budget, running
+from tests.objects import Json, cluster_of, inventory_of, node, template, workload
+from tests.pools.moving import PROFILE, all_run, asks, budget, running
 from tests.pools.templates import pool
 
 LARGE = pool("large", "4", price="5")
@@ -181,3 +181,49 @@ def test_so_many_evictions_make_room_for_so_many_pods(moves: int, cost: int) -> 
     offers = offers_of(read_pools(inventory_of(LARGE).nodes), "price")
     filling = Filling(cluster, tuple(cluster.pending.tolist()), offers, PROFILE)
     assert least_cost(filling, moves) == cost
+
+
+def test_zones_that_have_to_open_get_their_node_all_the_same() -> None:
+    small = pool("small", "1", price="1", zones="a,b")
+    answer = asked(one_on_each(), 1, small, LARGE, zones="given")
+    assert (added(answer), answer.evictions) == ({"small": 1}, 1)
+
+
+def test_pods_of_daemon_sets_stay_on_their_nodes() -> None:
+    agent = running("agent", "1", ["n1", "n2"])
+    agent[0] = workload("DaemonSet", "agent", {"template": template({"app": "agent"}, asks("1"))})
+    for each in agent[1:]:
+        each["metadata"]["ownerReferences"][0]["kind"] = "DaemonSet"
+    answer = asked(
+        cluster_of(*TWO, *agent, *running("train", "4", [], waiting=1)),
+        5,
+        pool("l", "5", price="5"),
+    )
+    assert (added(answer), answer.evictions, answer.found.proven) == ({"l": 1}, 0, True)
+
+
+def test_members_of_stateful_sets_come_back_after_they_are_gone() -> None:
+    """Their names are taken until then."""
+    db = running("db", "1", ["n1", "n2"])
+    db[0]["kind"] = "StatefulSet"
+    for each in db[1:]:
+        each["metadata"]["ownerReferences"][0]["kind"] = "StatefulSet"
+    answer = asked(cluster_of(*TWO, *db, *running("train", "4", [], waiting=1)), 1, LARGE)
+    assert answer.evictions == 1
+    done = answer.rearranged
+    assert done is not None
+    assert all_run(done.added, answer.found.goal, done.tried.waves, seeds=20)
+
+
+def test_higher_priorities_drive_nobody_off() -> None:
+    """A pod that is evicted would find a node only by preemption."""
+    low = {"priority": 0, **asks("3")}
+    high = {"priority": 100, **asks("2")}
+    cluster = cluster_of(
+        *TWO,
+        *running("low", "3", ["n2"], low),
+        *running("high", "2", ["n1"], high),
+        *running("train", "4", [], waiting=1),
+    )
+    answer = asked(cluster, 1, LARGE)
+    assert (added(answer), answer.evictions) == ({"large": 1}, 0)

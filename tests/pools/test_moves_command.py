@@ -15,7 +15,8 @@ from planner.errors import UsageError
 from planner.examples import example_path
 from planner.report.tables import scale_up_table
 from planner.report.text.blocks import plain_text
-from tests.objects import Json
+from tests.objects import Json, node
+from tests.pools.moving import budget, running
 from tests.pools.templates import pool
 
 ZONES = "eu-1a,eu-1b,eu-1c"
@@ -23,6 +24,7 @@ POOLS = (
     pool("c7i.large", "1930m", "3.2Gi", price="0.08925", zones=ZONES),
     pool("m7i.2xlarge", "7910m", "30Gi", price="0.4032", zones=ZONES),
 )
+TWO = (node("n1"), node("n2"))
 TRAIN: Json = {
     "apiVersion": "apps/v1",
     "kind": "Deployment",
@@ -149,3 +151,25 @@ def test_moves_below_nothing_are_refused_in_python_too() -> None:
     cluster = planner.load([str(example_path("zone-outage-before")), "train.json"])
     with pytest.raises(UsageError, match="`moves` is -1"):
         cluster.scale_up(pools="pools.yaml", moves=-1)
+
+
+@pytest.mark.usefixtures("files")
+def test_controllers_that_the_input_lacks_are_assumed_and_named() -> None:
+    pods = [each for each in running("web", "1", ["n1", "n2"]) if each["kind"] == "Pod"]
+    waiting = running("train", "4", [], waiting=1)
+    Path("cluster.yaml").write_text("\n---\n".join(map(json.dumps, [*TWO, *pods, *waiting])))
+    plan = planner.load("cluster.yaml").scale_up(pools="pools.yaml", moves=1, compare=False)
+    assert plan.moves is not None
+    assert len(plan.moves.evictions) == 1
+    (assumed,) = [each for each in plan.notices if each.code == "controllerNotInInput"]
+    assert assumed.objects == ("rs/web",)
+
+
+@pytest.mark.usefixtures("files")
+def test_a_budget_is_named_with_the_evictions_that_wait_for_it() -> None:
+    objects = [*TWO, *running("web", "1", ["n1", "n2"]), budget("web", 1)]
+    objects += running("train", "4", [], waiting=1)
+    Path("cluster.yaml").write_text("\n---\n".join(map(json.dumps, objects)))
+    plan = planner.load("cluster.yaml").scale_up(pools="pools.yaml", moves=1, compare=False)
+    assert plan.moves is not None
+    assert plan.moves.budgets == ("default/web-budget",)

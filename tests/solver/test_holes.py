@@ -1,4 +1,4 @@
-"""Holes for pods that fit nowhere: the bound on moves against all final states of small ones."""
+"""Holes for pods that fit nowhere: the bound on moves against all states of small clusters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from planner.solver.problem.options import SolveOptions
 from planner.solver.problem.problem import Problem, build_problem
 from tests.agreement.final_states import best
 from tests.solver.packing.test_packing import problems
-from tests.solver.problems import node, problem, solve, workload
+from tests.solver.problems import node, problem, solved, workload
 
 
 def _bound(posed: Problem) -> int:
@@ -52,7 +52,7 @@ def test_pods_that_fit_as_it_is_need_no_holes() -> None:
 
 def test_a_plan_with_as_many_moves_as_holes_cost_is_optimal() -> None:
     roomy = [*NODES, node("n4", cpu="2")]
-    found = solve(problem(roomy, SMALL, workload("big", "", "", cpu="3"), rebalance=True))
+    found = solved(roomy, SMALL, workload("big", "", "", cpu="3"), rebalance=True)
     moves = found.level("moves")
     assert moves is not None
     assert (found.status, moves.value, moves.bound) == ("optimal", 3, 3)

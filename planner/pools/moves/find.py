@@ -43,7 +43,8 @@ def scale_up_with_moves(
     left = (1 - ALONE) * limit
     helped = could_run(without, movable, profile) if most else frozenset()
     if helped:
-        wider = MovesSearch(_of_more(without, helped), profile, movable, most, left / 2).run()
+        left /= 2
+        wider = MovesSearch(_of_more(without, helped), profile, movable, most, left).run()
         if wider.rearranged is not None:
             return replace(wider, without=without)
     return MovesSearch(without, profile, movable, most, left).run()

@@ -8,9 +8,9 @@ answer up to date as pods come and go, instead of computing it again for the nex
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from planner.scheduler.framework.changes import Changes
     from planner.scheduler.framework.state import SchedulingState
 
-L = TypeVar("L", bound="LocalScore")
 Code = Literal["Unschedulable", "UnschedulableAndUnresolvable"]
 UNSCHEDULABLE: Code = "Unschedulable"
 """Preemption might help."""
@@ -235,7 +234,7 @@ class StaticScore(Score):
 class LocalScore(Score):
     """Scores by a node and its pods alone: judged again only where pods came or left.
 
-    Groups that ask for the same share one, whoever's turn it is (`shared_score`): it knows itself
+    Groups that ask for the same share one, whoever's turn it is: it knows itself
     how far it has followed.
     """
 
@@ -285,14 +284,11 @@ class LocalScore(Score):
         return int(self.judge(np.array([node]))[0])
 
 
-def shared_score(state: SchedulingState, key: Hashable, make: Callable[[], L]) -> L:
-    """The current scores of all groups that ask for the same; `key` says what that is."""
-    found = cast("L | None", state.local_scores.get(key))
-    if found is None:
-        found = state.local_scores[key] = make()
-    else:
-        found.catch_up()
-    return found
+class Follower(Protocol):
+    """What is kept current with the log by itself, and so can serve several groups."""
+
+    def catch_up(self) -> None:
+        """Follow what happened since."""
 
 
 def default_normalise(raw: IntArray, *, reverse: bool) -> IntArray:

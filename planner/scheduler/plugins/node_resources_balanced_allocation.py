@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from planner.cluster.groups import PodGroup
 from planner.cluster.resources import rows_of
 from planner.cluster.topology import IntArray
-from planner.scheduler.framework.plugin import MAX_NODE_SCORE, LocalScore, shared_score
+from planner.scheduler.framework.plugin import MAX_NODE_SCORE, LocalScore
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.plugins.node_resources_fit import is_scalar
 from planner_models.scheduler_args import NodeResourcesBalancedAllocationArgs
@@ -43,14 +42,14 @@ class NodeResourcesBalancedAllocation:
             for name, amount in wanted.items()
             if name in known and (amount > 0 or not is_scalar(name))
         )
-        return shared_score(state, (self.name, columns), lambda: _BalancedScore(state, columns))
+        return state.shared((self.name, columns), lambda: _BalancedScore(state, columns))
 
 
 class _Balanced(LocalScore):
     """How even the use of some resources is now."""
 
-    def __init__(self, state: SchedulingState, columns: Iterable[int]) -> None:
-        self._columns = np.array([*columns], np.int64)
+    def __init__(self, state: SchedulingState, columns: IntArray) -> None:
+        self._columns = columns
         super().__init__(state)
 
     def judge(self, nodes: IntArray | None) -> IntArray:
@@ -73,14 +72,15 @@ class _BalancedScore(LocalScore):
         self._columns = np.array([column for column, _ in columns], np.int64)
         self._wanted = np.array([amount for _, amount in columns], np.int64)[:, None]
         self._plain = columns
+        key = (NodeResourcesBalancedAllocation.name, "now", *self._columns.tolist())
+        self._now = state.shared(key, lambda: _Balanced(state, self._columns))
         super().__init__(state)
 
     def judge(self, nodes: IntArray | None) -> IntArray:
         """50 + (50 + with - without) / 2, truncated."""
-        state, columns = self._state, tuple(self._columns.tolist())
-        key = (NodeResourcesBalancedAllocation.name, "now", columns)
-        now = shared_score(state, key, lambda: _Balanced(state, columns))
-        used = rows_of(state.used.T, self._columns, nodes)
+        now = self._now
+        now.catch_up()
+        used = rows_of(self._state.used.T, self._columns, nodes)
         filled = _balance(used + self._wanted, now.capacity(nodes))
         without = now.of_all if nodes is None else now.scores(nodes)
         scores: IntArray = _OF_GAIN[filled - without]

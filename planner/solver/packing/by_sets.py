@@ -44,6 +44,8 @@ class BySets:
             most = goal - 1 if found.refuted else most
             if found.counts is not None:
                 return Best(found.counts, most)
+            if not found.refuted and self._sets[len(above)] is None:
+                break
             goal -= 1
         return Best(None, most)
 
@@ -81,7 +83,7 @@ class BySets:
     def _of_rank(self, rank: int, limit: float) -> NodeSets | None:
         if rank not in self._sets:
             most = int(limit * tuning.NODE_SETS_SHARE / tuning.NODE_SET_SECONDS)
-            self._sets[rank] = self._looked_for(rank, most)
+            self._sets[rank] = self._looked_for(rank, min(most, tuning.MOST_NODE_SETS))
         return self._sets[rank]
 
     def _looked_for(self, rank: int, most: int) -> NodeSets | None:
@@ -90,7 +92,7 @@ class BySets:
         pods = np.where(stock.rank <= rank, stock.total, stock.least)
         many, groups = int(pods.sum()), int((pods > 0).sum())
         each = many // max(1, len(stock.room))
-        if comb(groups + each - 1, each) > most * tuning.SETS_HOPE:
+        if comb(groups + each, each) > most * tuning.SETS_HOPE:
             return None
         found = node_sets(stock.size, pods, stock.room[0], most)
         self.seconds += (most if found is None else found.work) * tuning.NODE_SET_SECONDS

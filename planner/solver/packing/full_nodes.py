@@ -29,6 +29,7 @@ def one_stays_out(stock: Stock, rank: int, sets: int) -> bool:
     rooms = np.unique(stock.room, axis=0)
     if not pods.any():
         return False
+    sets //= 2 * len(rooms) - 1
     if _guess(pods, len(stock.room)) > sets:
         return False
     largest = rooms.max(axis=0)

@@ -1,6 +1,7 @@
 """Placing by priority where only room decides.
 
-Walks, identical nodes, refilling, longer walks, and in what is left of the time windows of nodes.
+Walks, identical nodes, sets that fill a node, refilling, a proof that one pod stays out, longer
+walks, and where nodes differ windows of nodes.
 
 Bounds end the search as soon as one is met. The work of walks is counted in steps and that of
 refilling in sets of pods, so that the same problem gives the same packing.
@@ -32,18 +33,20 @@ def pack(stock: Stock, limit: float, seed: int) -> Packed:
         share = limit * tuning.REARRANGING_SHARE - tuning.PLAN_RESERVE
         return _rearranged(stock, bounded(stock, stock.now), share, seed, begin)
     first = _walked(stock, stock.now, limit * tuning.WALK_SHARE, seed, tuning.WALK_PATIENCE)
-    packed, refill = (
-        _tightened(stock, first, limit * tuning.FULL_NODES_SHARE),
-        size <= tuning.REFILL_CELLS,
-    )
+    packed = _tightened(stock, first, limit * tuning.FULL_NODES_SHARE)
+    refill = size <= tuning.REFILL_CELLS
     few = len(stock.room) <= tuning.LAST_NODES[-1]
     if packed.unsettled and same and few:
         packed = _settled(stock, packed, limit * tuning.IDENTICAL_SHARE)
     if packed.unsettled and same:
         packed = _by_sets(stock, packed, _share(packed, limit, tuning.SETS_SHARE))
     if packed.unsettled and refill:
-        share = _share(packed, limit, tuning.REFILL_SHARE)
+        part = tuning.ALIKE_REFILL_SHARE if same else tuning.REFILL_SHARE
+        share = _share(packed, limit, part)
+        before = packed.placed
         packed = _taken(stock, limit, packed, _refilled(stock, packed, share, seed))
+        if packed.unsettled and same and packed.placed > before:
+            packed = _by_sets(stock, packed, _share(packed, limit, tuning.SETS_SHARE))
     if packed.unsettled and same and not few:
         packed = _settled(stock, packed, _share(packed, limit, tuning.IDENTICAL_SHARE))
     packed = _tightened(stock, packed, _share(packed, limit, tuning.LAST_FULL_NODES_SHARE))

@@ -243,7 +243,7 @@ def _cells(cluster: Cluster, pods: IntArray) -> dict[Cell, tuple[int, ...]]:
     new = np.ones(len(order), np.bool_)
     new[1:] = (groups[1:] != groups[:-1]) | (nodes[1:] != nodes[:-1])
     first = np.flatnonzero(new)
-    found, ends = order.tolist(), [*first[1:].tolist(), len(order)]
+    found, ends = order.tolist(), np.append(first, len(order))[1:].tolist()
     cells: dict[Cell, tuple[int, ...]] = {}
     for cell, begin, end in zip(
         zip(groups[first].tolist(), nodes[first].tolist(), strict=True),

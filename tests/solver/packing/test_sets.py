@@ -5,10 +5,12 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 
 from planner.cluster.topology import IntArray
 from planner.solver.packing.by_sets import BySets
+from planner.solver.packing.identical_nodes import settled
 from planner.solver.packing.node_sets import node_sets
 from planner.solver.packing.question import Stock
 from planner.solver.packing.room_bounds import ceiling
@@ -75,3 +77,20 @@ def test_a_packing_of_many_nodes_is_led_by_parts_of_sets() -> None:
     found = BySets(given_).best((), 0, 60, 10.0)
     assert found.counts is not None
     assert given_.placed(found.counts) == (60,)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_sets_and_all_ways_to_fill_nodes_agree(seed: int) -> None:
+    """Some five nodes, four pods each, about as full as can be."""
+    random = np.random.default_rng(seed)
+    groups, nodes = int(random.integers(4, 10)), int(random.integers(3, 7))
+    size, total = random.integers(1, 60, (groups, 2)), random.integers(1, 5, groups)
+    fair = total @ size * 100 // int(random.integers(95, 112)) // nodes
+    room = np.maximum(size.max(axis=0), fair)
+    given_ = stock(size.tolist(), [room.tolist()] * nodes, total.tolist(), [0] * groups)
+    goal = most = ceiling(given_, (), 0)
+    while settled(given_, (), goal, 10**8).refuted:
+        goal -= 1
+    found = BySets(given_).best((), goal - 1, most, 10.0)
+    assert found.most >= goal
+    assert found.counts is None or given_.placed(found.counts) == (goal,)
