@@ -128,6 +128,7 @@ class _Careful:
         self._trials = DriveOffs(
             first.problem, first.profile, first.allowances, self._seeds, effort, self._waves_of
         )
+        self._of_the_first = _Series(frozenset())
         self._found: list[_Clean] = [self._clean((), _Series(frozenset()))]
         """What kube-scheduler does alone is clean: whatever happens, there is a plan."""
         self._interrupted = first.decision.stopped == "interrupted"
@@ -154,7 +155,7 @@ class _Careful:
     def _look(self) -> None:
         """The first plan, few evictions for each pod, then others in turns and more on top."""
         whole, homes = _Series(frozenset()), _Series(self._homeless())
-        self._offer(self._first.decision.steps, _Series(frozenset()))
+        self._offer(self._first.decision.steps, self._of_the_first)
         if self._interrupted:
             return
         for steps in self._simple():
@@ -300,7 +301,10 @@ class _Careful:
     def _outcome(self, clean: _Clean) -> PlanOutcome:
         """A clean plan in waves, without hops: these are not what was tried."""
         options = self._problem.options
-        left_alone = {**self._problem.left_alone, **clean.left_alone}
+        reasons = {**self._of_the_first.reasons, **clean.left_alone}
+        evicted = evicted_by(clean.steps)
+        left_alone = {pod: why for pod, why in reasons.items() if pod not in evicted}
+        left_alone |= self._problem.left_alone
         problem = replace(self._problem, options=replace(options, hops=False))
         outcome = outcome_of(problem, self._first.profile, self._decision(clean.candidate))
         return replace(

@@ -106,6 +106,15 @@ def test_as_many_as_by_one_eviction_each_although_that_drives_others_off() -> No
     assert all(notice.code != "preempts" for notice in plan.notices)
 
 
+def test_no_more_pods_are_moved_than_may_be() -> None:
+    built = cluster_of("every-40", 0)
+    options = SolveOptions(rebalance=True, max_moves=3, time_limit=2.0)
+    plan = make_plan(built, options, PROFILE)
+    assert plan.evictions == 3
+    assert placed(built, plan) >= (3, 0)
+    assert plan.evictions_per_placed_pod is not None
+
+
 def test_about_as_many_evictions_are_judged_by_as_many_seeds() -> None:
     small = cluster_of("every-40", 0)
     assert judging_seeds(small, 14) == judging_seeds(small, 19) == 20
