@@ -23,6 +23,22 @@ def input_arguments(
     return (*files, *(() if example is None else ("--example", quote(example))))
 
 
+def words(argument: str, given: str | Iterable[object]) -> tuple[str, ...]:
+    """The words of an argument that takes several: a text is one word, and never its letters.
+
+    `nodes="a1"`, `nodes=["a1", "b1"]` and `drain(["a1", "b1"])` are what people write.
+    """
+    if isinstance(given, str):
+        return (given,)
+    found: list[str] = []
+    for each in given:
+        if not isinstance(each, str | list | tuple | set | frozenset):
+            raise UsageError(f"`{argument}` has {each!r} in it, which is no text")
+        several = sorted(each, key=str) if isinstance(each, set | frozenset) else each
+        found.extend(words(argument, several))
+    return tuple(found)
+
+
 def one_of(argument: str, given: str, words: Iterable[str]) -> str:
     """The word, if it is one that the argument takes."""
     known = list(words)

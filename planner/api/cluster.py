@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from planner.api.arguments import require_at_least
+from planner.api.arguments import require_at_least, words
 from planner.api.explanations import Explanations
 from planner.api.growth import Growth
 from planner.api.names import find_node, require_nodes
@@ -158,31 +158,34 @@ class Cluster(Explanations, Growth, Plans):
         require_nodes(self.snapshot)
         profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
         snapshot = self.snapshot
-        scaled = replicas_of(snapshot, scale, namespace or self.namespace)
-        cordoned = node_indexes(nodes_of(snapshot, word, "cordon") for word in cordon)
+        lost, alone = words("lose", lose), words("each", each)
+        scaled = replicas_of(snapshot, words("scale", scale), namespace or self.namespace)
+        cordoned = node_indexes(
+            nodes_of(snapshot, word, "cordon") for word in words("cordon", cordon)
+        )
         changes = (
             *applied(self, apply),
             *(Scale(ref, replicas) for ref, replicas in scaled),
-            *added(add_nodes),
+            *added(words("add_nodes", add_nodes)),
             *((Cordon(cordoned),) if cordoned else ()),
         )
-        if each and lose:
+        if alone and lost:
             raise UsageError("`lose` and `each` are two questions", help="ask one after the other")
-        if pairs and not each:
+        if pairs and not alone:
             raise UsageError("`pairs` needs `each`: pairs of what?", help="each=['node']")
-        if not changes and not lose and not each:
+        if not changes and not lost and not alone:
             raise UsageError("what if nothing happens? Name a change or a failure", help=NOTHING)
         prepared = prepare(snapshot, changes, profile, preempt=preempt)
         options = Options(manners, seeds, shown_key(snapshot), report=progress or silent)
         origin = self._origin("whatif", () if namespace is None else ("-n", namespace))
-        if each:
-            losses = [loss for key in each for loss in every_loss(prepared.cluster(), key)]
+        if alone:
+            losses = [loss for key in alone for loss in every_loss(prepared.cluster(), key)]
             with workers_for(jobs) as workers:
                 options = replace(options, workers=workers)
                 found_each = each_document(prepared, losses, options, pairs=pairs)
             return WhatIf.of(found_each, origin)
         cluster = prepared.cluster()
-        loss = together([nodes_of(cluster, word) for word in lose]) if lose else None
+        loss = together([nodes_of(cluster, word) for word in lost]) if lost else None
         with workers_for(jobs) as workers:
             found = what_if(prepared, loss, replace(options, workers=workers))
         answer = WhatIf.of(what_if_document(found, file_names(apply)), origin)

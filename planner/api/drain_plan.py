@@ -100,7 +100,7 @@ def nodes_of(
     every = every or (most and not given)
     if not (given or every):
         raise UsageError("drain needs nodes: names, -l SELECTOR, --zone, --all or --most")
-    found = {find_node(snapshot, name.removeprefix("node/")) for name in names}
+    found = {find_node(snapshot, name) for name in names}
     wanted = label_selector("selector", selector)
     if wanted is not None:
         found |= _required(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from planner.api.arguments import words
 from planner.api.loaded import Loaded
 from planner.api.names import require_nodes
 
@@ -54,7 +55,9 @@ class Explanations(Loaded):
         from planner.report.places import with_places
 
         policy = MovePolicy(
-            bare_pods=allow_bare_pods, jobs=allow_jobs, owners=frozenset(allow_owners)
+            bare_pods=allow_bare_pods,
+            jobs=allow_jobs,
+            owners=frozenset(words("allow_owners", allow_owners)),
         )
         options = explain_options(policy, costs, states, cells)
         require_nodes(self.snapshot)
@@ -100,7 +103,9 @@ class Explanations(Loaded):
         from planner.report.places import with_places
 
         policy = MovePolicy(
-            bare_pods=allow_bare_pods, jobs=allow_jobs, owners=frozenset(allow_owners)
+            bare_pods=allow_bare_pods,
+            jobs=allow_jobs,
+            owners=frozenset(words("allow_owners", allow_owners)),
         )
         options = explain_options(policy, costs, states, cells)
         require_nodes(self.snapshot)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
-from planner.api.arguments import input_arguments
+from planner.api.arguments import input_arguments, words
 from planner.api.live import require_budgets
 from planner.report.emit import Origin
 from planner.report.text.commands import Given
@@ -43,7 +43,7 @@ class Loaded:
     namespace: str = "default"
     """Where targets are looked up that are given without one."""
     warnings: tuple[str, ...] = ()
-    """What makes the reading of a running cluster less than complete."""
+    """What makes a reading less than complete, or was odd about one that was kept."""
 
     def __repr__(self) -> str:
         return repr(self.snapshot)
@@ -108,7 +108,7 @@ class Loaded:
         return selection_of(
             self.snapshot,
             command,
-            targets,
+            words("targets", targets),
             namespace,
             all_namespaces,
             selector,

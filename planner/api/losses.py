@@ -33,7 +33,8 @@ def nodes_of(cluster: Cluster, word: str, act: str = "lose") -> Loss:
         return _labelled(cluster, key, value, act)
     if not word:
         raise UsageError(f"there is nothing to {act}", help=LOSE)
-    return Loss(word, "node", (find_node(cluster, word),))
+    node = find_node(cluster, word)
+    return Loss(cluster.nodes[node].name, "node", (node,))
 
 
 def _labelled(cluster: Cluster, key: str, value: str, act: str) -> Loss:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner.api.arguments import meant
-from planner.api.kinds import KINDS
+from planner.api.kinds import KINDS, kind_of
 from planner.api.targets import EXAMPLES, Target
 from planner.api.unknown_names import unknown
 from planner.cluster import Cluster
@@ -32,7 +32,10 @@ def require_nodes(cluster: Cluster) -> None:
 
 
 def find_node(cluster: Cluster, name: str) -> int:
-    """The node of that name."""
+    """The node of that name; `node/a1` is how kubectl prints it."""
+    kind, slash, bare = name.partition("/")
+    if slash and kind_of(kind) == "Node":
+        name = bare
     index = cluster.node_index.get(name)
     if index is None:
         raise SourceError(f"there is no node {name}", help=meant(name, cluster.node_index))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from planner.api.arguments import one_of, require_at_least, require_time
+from planner.api.arguments import one_of, require_at_least, require_time, words
 from planner.api.loaded import Loaded
 from planner.api.names import require_nodes
 from planner.errors import UsageError
@@ -94,9 +94,11 @@ class Plans(Loaded):
         one_of("prefer", prefer, PREFERENCES)
         one_of("move_cost", move_cost, MOVE_COSTS)
         chosen = self._selection("solve", targets, namespace, all_namespaces, selector)
-        words, named = tuple(spared), frozenset[int]()
-        if words:
-            named = frozenset(self._selection("solve", words, namespace, all_namespaces, None).pods)
+        left_alone, named = words("spared", spared), frozenset[int]()
+        if left_alone:
+            named = frozenset(
+                self._selection("solve", left_alone, namespace, all_namespaces, None).pods
+            )
         options = SolveOptions(
             rebalance=rebalance,
             relax=relax,
@@ -108,7 +110,7 @@ class Plans(Loaded):
                 bare_pods=allow_bare_pods,
                 local_storage=allow_local_storage,
                 jobs=allow_jobs,
-                owners=frozenset(allow_owners),
+                owners=frozenset(words("allow_owners", allow_owners)),
             ),
             movable=label_selector("movable", movable),
             immovable=label_selector("immovable", immovable),
@@ -190,13 +192,13 @@ class Plans(Loaded):
         require_nodes(self.snapshot)
         self._require_budgets("evict")
         profile = default_scheduler(self.inventory, scheduler, ignored_plugins)
-        named, nodes = goals_of(self.snapshot, goals)
+        named, nodes = goals_of(self.snapshot, words("goals", goals))
         chosen = self._selection("evict", targets, namespace, all_namespaces, selector)
         movable = MovePolicy(
             bare_pods=allow_bare_pods,
             local_storage=allow_local_storage,
             jobs=allow_jobs,
-            owners=frozenset(allow_owners),
+            owners=frozenset(words("allow_owners", allow_owners)),
         )
         options = EvictOptions(
             goals=named,
@@ -333,17 +335,18 @@ class Plans(Loaded):
             rolling, nodes_at_once, extra_nodes, round_number, most, keep, survive, price, helps
         )
         asked.check()
+        names = words("nodes", nodes)
         require_time(time_limit)
         require_at_least("seeds", seeds, 1)
         require_at_least("max_unavailable", max_unavailable, 1)
         require_nodes(self.snapshot)
         self._require_budgets("drain")
         options = DrainOptions(
-            nodes=nodes_of(self.snapshot, nodes, selector, zone, all_nodes, most=most),
+            nodes=nodes_of(self.snapshot, names, selector, zone, all_nodes, most=most),
             force=force,
             delete_emptydir_data=delete_emptydir_data,
             pods=selected_pods(self.snapshot, pod_selector),
-            owners=frozenset(allow_owners),
+            owners=frozenset(words("allow_owners", allow_owners)),
             max_unavailable=max_unavailable,
             seeds=seeds,
             time_limit=time_limit,
@@ -354,5 +357,5 @@ class Plans(Loaded):
             options = replace(options, workers=workers)
             told = steady(progress)
             document, shown = answered(self.snapshot, options, asked, profile, chosen, told)
-        words = words_of(nodes, None if selector is None else str(selector), zone, all_nodes)
-        return DrainPlan.of(document, self._on(shown)._origin("drain", words))
+        given = words_of(names, None if selector is None else str(selector), zone, all_nodes)
+        return DrainPlan.of(document, self._on(shown)._origin("drain", given))

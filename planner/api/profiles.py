@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from planner.api.arguments import words
 from planner.api.settings import SettingKind
 from planner.sources.errors import SourceError
 
@@ -40,7 +41,9 @@ def profiles_of(
         return (default_profile(),)
     place = _place(scheduler)
     try:
-        resolved = resolve_profiles(configuration, ignored=frozenset(ignored))
+        resolved = resolve_profiles(
+            configuration, ignored=frozenset(words("ignored_plugins", ignored))
+        )
     except UnsupportedConfigurationError as error:
         raise _refused(error, place) from error
     except ValueError as error:

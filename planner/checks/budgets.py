@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
+from planner.checks.workloads import CheckedWorkload
 from planner.sources.locations import ObjectName
 from planner_models.policy import PodDisruptionBudget
 from planner_models.selectors import selector_matches
@@ -27,4 +28,4 @@ def over(subject: Subject, budget: PodDisruptionBudget) -> tuple[CheckedWorkload
 
 def budgets_of(subject: Subject, workload: CheckedWorkload) -> tuple[PodDisruptionBudget, ...]:
     """All budgets over a workload, those of the cluster included."""
-    return tuple(each for each in subject.cluster.budgets if selects(each, subject, workload))
+    return tuple(each for each in subject.inventory.budgets if selects(each, subject, workload))

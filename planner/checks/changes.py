@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from planner.checks.finding import Change
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
+from planner.checks.workloads import CheckedWorkload
 from planner.sources.inventory import Inventory
 from planner_models.node import HOSTNAME, ZONE, Node
 from planner_models.policy import PodDisruptionBudget

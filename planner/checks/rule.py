@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from planner.checks.finding import Finding
-    from planner.checks.subject import CheckedWorkload, Subject
+    from planner.checks.subject import Subject
+    from planner.checks.workloads import CheckedWorkload
     from planner_models.check import Severity
 
     Find = Callable[[Subject], Iterator[Finding]]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
+from planner.checks.workloads import CheckedWorkload
 from planner.cluster.topology import IntArray
-from planner.scheduler.cycle import Scheduler
-from planner.scheduler.framework.state import SchedulingState
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,11 +19,15 @@ class SecondPod:
 
 def second_pod(subject: Subject, workload: CheckedWorkload) -> SecondPod | None:
     """None if not even the first pod finds a node."""
+    from planner.scheduler.cycle import Scheduler
+    from planner.scheduler.framework.state import SchedulingState
+
     state = SchedulingState(subject.samples)
     scheduler = Scheduler(state, subject.profile)
-    best = scheduler.evaluate(workload.sample).best
+    sample = subject.sample_index(workload)
+    best = scheduler.evaluate(sample).best
     if not len(best):
         return None
     first = int(best[0])
-    state.place(workload.sample, first)
-    return SecondPod(first, scheduler.evaluate(workload.sample + 1).feasible)
+    state.place(sample, first)
+    return SecondPod(first, scheduler.evaluate(sample + 1).feasible)

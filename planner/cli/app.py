@@ -11,33 +11,16 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from inspect import signature
 from typing import Annotated
 
 import typer
 
 from planner import __version__
-from planner.cli.apply import apply
-from planner.cli.capacity import capacity
-from planner.cli.check import check
-from planner.cli.drain import drain
-from planner.cli.dump import dump
 from planner.cli.errors import report_bug, report_error, report_interrupt, report_usage
-from planner.cli.evict import evict
-from planner.cli.explain import explain
-from planner.cli.fleet import fleet
-from planner.cli.inspect import inspect
 from planner.cli.live_options import with_live_options
-from planner.cli.rbac import rbac
-from planner.cli.run import run
-from planner.cli.scale_up import scale_up
-from planner.cli.schema import schema
 from planner.cli.session import Session
-from planner.cli.simulate import simulate
-from planner.cli.solve import solve
-from planner.cli.status import status
-from planner.cli.sweep import sweep
-from planner.cli.whatif import whatif
 from planner.errors import PlannerError
 from planner.exit_codes import DONE, INTERRUPTED
 
@@ -46,36 +29,51 @@ GARBAGE_THRESHOLD = 100_000
 
 NO_PLUGINS = ("PYDANTIC_DISABLE_PLUGINS", "__all__")
 """Pydantic would look for plugins in whatever is installed; planner has none."""
+NO_THREADS = ("OPENBLAS_NUM_THREADS", "1")
+"""numpy would start a thread for each core, for products of floating-point matrices that nobody
+here asks for; a process with threads can't be forked as it is."""
 
-COMMANDS: dict[str, Callable[..., int | None]] = {
-    "inspect": inspect,
-    "check": check,
-    "capacity": capacity,
-    "scale-up": scale_up,
-    "explain": explain,
-    "simulate": simulate,
-    "solve": solve,
-    "evict": evict,
-    "drain": drain,
-    "apply": apply,
-    "whatif": whatif,
-    "sweep": sweep,
-    "fleet": fleet,
-    "run": run,
-    "status": status,
-    "dump": dump,
-    "rbac": rbac,
-    "schema": schema,
-}
+COMMANDS = (
+    "inspect",
+    "check",
+    "capacity",
+    "scale-up",
+    "explain",
+    "simulate",
+    "solve",
+    "evict",
+    "drain",
+    "apply",
+    "whatif",
+    "sweep",
+    "fleet",
+    "run",
+    "status",
+    "dump",
+    "rbac",
+    "schema",
+)
+"""Each is a function of the module of its name."""
 
 ALWAYS_LIVE = frozenset(("apply", "run", "status"))
 """Those that are about a running cluster and nothing else."""
-LIVE = ALWAYS_LIVE | frozenset(
-    name
-    for name, command in COMMANDS.items()
-    if name not in ("fleet", "sweep") and "example" in signature(command).parameters
-)
-"""Those that read a cluster, and so can read a running one."""
+NEVER_LIVE = frozenset(("fleet", "sweep"))
+"""Those that read files alone, though they have examples."""
+
+
+def command_of(name: str) -> Callable[..., int | None]:
+    """The function of a command, imported when it is asked for; it has the options of a running
+    cluster if it can read one.
+    """
+    word = name.replace("-", "_")
+    command: Callable[..., int | None] = getattr(import_module(f"planner.cli.{word}"), word)
+    return with_live_options(command) if is_live(name, command) else command
+
+
+def is_live(name: str, command: Callable[..., int | None]) -> bool:
+    """Whether it reads a cluster, and so can read a running one."""
+    reads = name not in NEVER_LIVE and "example" in signature(command).parameters
+    return reads or name in ALWAYS_LIVE
 
 
 def _show_version(value: bool) -> None:
@@ -108,6 +106,7 @@ def main(arguments: Sequence[str] | None = None, program: str = "planner") -> in
     _accept_any_character()
     gc.set_threshold(GARBAGE_THRESHOLD)
     os.environ.setdefault(*NO_PLUGINS)
+    os.environ.setdefault(*NO_THREADS)
     given = tuple(sys.argv[1:] if arguments is None else arguments)
     session = Session(given, program=program)
     try:
@@ -136,8 +135,7 @@ def application(names: Iterable[str]) -> typer.Typer:
     )
     app.callback()(planner)
     for name in names:
-        command = COMMANDS[name]
-        app.command(name)(with_live_options(command) if name in LIVE else command)
+        app.command(name)(command_of(name))
     return app
 
 

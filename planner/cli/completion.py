@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 import planner
-from planner.cli.app import COMMANDS, LIVE
-from planner.cli.live_options import with_live_options
+from planner.cli.app import COMMANDS, command_of, is_live
 from planner.cli.options import option_names
 from planner.errors import PlannerError
 from planner.exit_codes import DONE
@@ -56,12 +55,12 @@ def completions(words: Sequence[str]) -> tuple[list[tuple[str, str]], int]:
     """What could stand in the place of the last word, and what the shell may add."""
     *before, last = words or [""]
     if not before:
-        commands = [(name, _first_line(command)) for name, command in COMMANDS.items()]
+        commands = [(name, _first_line(command_of(name))) for name in COMMANDS]
         return _starting(commands, last), NO_FILES
     name = before[0]
     if name not in COMMANDS:
         return [], NO_FILES
-    command = with_live_options(COMMANDS[name]) if name in LIVE else COMMANDS[name]
+    command = command_of(name)
     options = list(_options(command))
     asked = next((each for each in options if before[-1] in each.names), None)
     if asked is not None and not asked.flag:
@@ -69,10 +68,10 @@ def completions(words: Sequence[str]) -> tuple[list[tuple[str, str]], int]:
         return _starting(_values(asked, before, last), last), FILES if files else NO_FILES
     if last.startswith("-"):
         return _starting([(n, each.help) for each in options for n in each.names], last), NO_FILES
-    parameters = inspect.signature(command).parameters
-    if name in LIVE and "nodes" in parameters:
+    parameters, live = inspect.signature(command).parameters, is_live(name, command)
+    if live and "nodes" in parameters:
         return _starting(_names(before, "nodes"), last), NO_FILES
-    if name in LIVE and "targets" in parameters:
+    if live and "targets" in parameters:
         pods = _names(before, "pods", waiting_first=name == "explain")
         return _starting([(f"pod/{pod}", note) for pod, note in pods], last), NO_FILES
     return [], NO_FILES

@@ -46,6 +46,6 @@ def _told(search: Search, chosen: Iterable[Tried]) -> Iterable[Alternative]:
     for each in chosen:
         waiting: tuple[Waiting, ...] = ()
         if each.waiting:
-            fill = filling.worst(each.counts, search.seeds)
+            fill = search.worst(each.counts)
             waiting = waiting_pods(fill.cluster, fill.waiting, filling.profile)
         yield Alternative(each.counts, waiting, each.stuck, each.lost, each.waiting_then)

@@ -7,7 +7,7 @@ until nobody does.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from planner.cluster import Cluster
 from planner.pools.fill import Counts, Filling
@@ -16,8 +16,6 @@ from planner.pools.search import Search
 from planner.solver.scale_up.patterns import Patterns
 from planner.solver.scale_up.places import every_places
 
-BOUND_SHARE = 0.3
-"""Of the time: for prices."""
 WHOLE_PODS = 150
 """Pods up to which patterns are chosen in whole numbers, not rounded."""
 WHOLE_SECONDS = 1.0
@@ -28,24 +26,48 @@ MOST_DOUBLED = 3
 UNBOUNDED = 1 << 40
 
 
-def by_patterns(search: Search, until: float) -> list[Counts]:
-    """A bound, and an answer if one is found in so much time; the sets that it began with."""
-    every = _patterns(search, search.filling, BOUND_SHARE * (until - search.spent))
+@dataclass(frozen=True)
+class Begun:
+    """Sets that patterns lead to, and what pods pay for a node of each offer, by its cost."""
+
+    sets: tuple[Counts, ...]
+    worth: tuple[float, ...]
+    patterns: tuple[Patterns, ...] = ()
+    """For each choice of new domains."""
+
+    def prove(self, search: Search) -> None:
+        """The bound: the less the answer costs, the more it is."""
+        if self.patterns:
+            found = search.found
+            cost = UNBOUNDED if found is None else search.least.cost(found.added.counts)
+            search.prove(min(each.bound(cost) for each in self.patterns))
+
+
+def by_patterns(search: Search, until: float) -> Begun:
+    """A bound, and sets to begin with."""
+    every = _patterns(search, search.filling, until - search.spent)
     if not every:
-        return []
+        return Begun((), (1.0,) * len(search.filling.offers))
     begun: list[Counts] = []
     for patterns in sorted(every, key=lambda each: each.bound(UNBOUNDED)):
-        starts = [patterns.rounded()]
+        begun.append(patterns.rounded())
         whole = _whole(search, patterns) if len(search.filling.goal) <= WHOLE_PODS else None
-        starts += [] if whole is None else [whole]
-        for counts in starts:
-            if search.filling.allowed(counts) and search.spent < until:
-                begun.append(counts)
-                _repair(search, counts, until)
-    found = search.found
-    cost = UNBOUNDED if found is None else search.least.cost(found.added.counts)
-    search.prove(min(each.bound(cost) for each in every))
-    return begun
+        begun += [] if whole is None else [whole]
+    worth = zip(*(each.worth for each in every), strict=True)
+    found = Begun(
+        tuple(counts for counts in begun if search.filling.allowed(counts)),
+        tuple(max(each) for each in worth),
+        tuple(every),
+    )
+    found.prove(search)
+    return found
+
+
+def repair(search: Search, begun: Begun, until: float) -> None:
+    """More nodes for those who wait in these sets, until nobody does."""
+    for counts in begun.sets:
+        if search.spent < until:
+            _repaired(search, counts, until)
 
 
 def _patterns(search: Search, filling: Filling, seconds: float) -> list[Patterns]:
@@ -72,7 +94,7 @@ def _whole(search: Search, patterns: Patterns) -> Counts | None:
     return found
 
 
-def _repair(search: Search, counts: Counts, until: float) -> None:
+def _repaired(search: Search, counts: Counts, until: float) -> None:
     """Nodes for those who still wait, over and over, until nobody does.
 
     Whom kube-scheduler leaves waiting depends on chance: from round to round more nodes are added

@@ -11,8 +11,10 @@ from planner.cluster.owners import WorkloadRef
 from planner.disruption.node_lifecycle import with_condition_taints
 from planner.evictions.suggest import settled
 from planner.pools.alternatives import Alternative, alternatives
+from planner.pools.anneal import anneal
 from planner.pools.by_model import by_model
-from planner.pools.by_patterns import by_patterns
+from planner.pools.by_patterns import by_patterns, repair
+from planner.pools.even_sets import even_sets
 from planner.pools.fill import Counts, Fill, Filling
 from planner.pools.first_answers import first_answers
 from planner.pools.greedy import grow, improve
@@ -25,21 +27,24 @@ from planner.pools.search import Search, Tried
 from planner.pools.side_effects import SideEffects, side_effects
 from planner.pools.survival import Survival
 from planner.pools.waiting import Waiting, waiting_pods
-from planner.pools.walk import walk
 from planner.scheduler.profile import Profile
 from planner_models.drain import Survive
 from planner_models.node import ZONE
 from planner_models.pod import DEFAULT_SCHEDULER
 
 Zones = Literal["given", "used"]
-FIRST_PART, SECOND_PART, HALF, THIRD_PART = 0.03, 0.2, 0.5, 0.8
-"""How much of the time is for sets one by one, for some answer without patterns, and for one with
-them; and has passed when cheaper ones are no longer looked for, but a proof."""
+SETS, PATTERNS, EVEN, PEERS, NEAR, CHANCE = 0.03, 0.1, 0.2, 0.15, 0.05, 0.85
+"""Parts of the time: for sets one by one, for patterns, sets of one pool, of autoscalers, and those
+near them; and what has passed when cheaper ones are no longer drawn, but a proof is sought."""
+STARTS = 3
+"""Sets of one pool that others are drawn from."""
 
 
 @dataclass(frozen=True)
 class ScaleUpOptions:
-    """How many tie seeds a set has to stand, and how long to search.
+    """How many seeds a set has to stand, and how long to search.
+
+    Seeds draw ties and the order of pods; beside them an answer stands twenty draws of ties alone.
 
     With `keep_rollouts` no rollout that completes today may stop completing, each tried under
     `rollout_seeds`. What has to be survived is the loss of any zone, or of any node. With `zones`
@@ -102,7 +107,7 @@ def scale_up(
     """The cheapest nodes for the chosen pods that wait; other waiting pods compete with them."""
     start = settled(with_condition_taints(cluster), profile)
     waiting = [pod for pod in start.pending.tolist() if pod in set(chosen)]
-    asked = [pod for pod in waiting if _looked_at(start, pod)]
+    asked = [pod for pod in waiting if looked_at(start, pod)]
     left_out = tuple(pod for pod in waiting if pod not in set(asked))
     fresh = FreshNodes(Filling(start, tuple(asked), offers, profile))
     never = fresh.never(asked)
@@ -134,7 +139,7 @@ def scale_up(
         options.seeds,
         rollouts if options.keep_rollouts else None,
         None if options.survive == "none" else Survival(options.survive, profile),
-        _opened(start, offers) if options.zones == "given" else (),
+        opened_zones(start, offers) if options.zones == "given" else (),
     )
     best = _searched(search, options.time_limit)
     return replace(
@@ -155,31 +160,40 @@ def scale_up(
 def _searched(search: Search, time_limit: float) -> Fill:
     """The answer, or the nodes that help most.
 
-    Few sets are tried one by one; where that does not end soon, some answer is looked for, and the
-    rest of the time goes into the proof.
+    Few sets are tried one by one; where that does not end soon, some answer is looked for. If no
+    proof is near, most of the time goes into cheaper ones, and the rest into the proof.
     """
-    by_rising_cost(search, FIRST_PART * time_limit)
+    by_rising_cost(search, SETS * time_limit)
     if search.proven and search.found is not None:
         return search.found
-    begun = [] if search.proven else by_patterns(search, HALF * time_limit)
-    first_answers(search, search.spent + SECOND_PART * time_limit)
-    best = search.found or grow(search, search.spent + SECOND_PART * time_limit)
-    improve(search, search.spent + SECOND_PART * time_limit)
-    walk(search, begun, THIRD_PART * time_limit)
+    if not search.proven:
+        begun = by_patterns(search, search.spent + PATTERNS * time_limit)
+        starts = even_sets(search, begun.worth, search.spent + EVEN * time_limit)[:STARTS]
+        starts += begun.sets
+        repair(search, begun, search.spent + NEAR * time_limit)
+        starts += first_answers(search, search.spent + PEERS * time_limit)
+        begun.prove(search)
+        if search.found is not None:
+            by_model(search, search.spent + NEAR * time_limit)
+        anneal(search, starts, begun.worth, CHANCE * time_limit)
+        improve(search, search.spent + NEAR * time_limit)
+        begun.prove(search)
+    best = search.found or grow(search, search.spent + EVEN * time_limit)
     most = by_model(search, time_limit)
     if search.found is not None:
         return search.found
     return best if most is None else max(most, best, key=search.filling.by_priority)
 
 
-def _opened(cluster: Cluster, offers: Sequence[Offer]) -> tuple[tuple[int, ...], ...]:
+def opened_zones(cluster: Cluster, offers: Sequence[Offer]) -> tuple[tuple[int, ...], ...]:
     """The offers of each zone that has no node yet, by number."""
     known = {"", *cluster.topology(ZONE).domains}
     zones = sorted({offer.zone for offer in offers if offer.zone not in known})
     return tuple(tuple(i for i, offer in enumerate(offers) if offer.zone == zone) for zone in zones)
 
 
-def _looked_at(cluster: Cluster, index: int) -> bool:
+def looked_at(cluster: Cluster, index: int) -> bool:
+    """Whether kube-scheduler tries to place the pod."""
     pod = cluster.pods[index]
     gated = pod.terminating or pod.spec.scheduling_gates
     return not gated and pod.spec.scheduler_name == DEFAULT_SCHEDULER

@@ -34,6 +34,11 @@ class LeastCost:
             [_suffix(room, [Fraction(1)] * len(offers)) for _, room in self._rows],
         ]
 
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(self._rows)
+
     def cost(self, counts: Counts) -> int:
         """What the set costs."""
         return sum(n * offer.cost for n, offer in zip(counts, self._offers, strict=True))

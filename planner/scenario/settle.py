@@ -45,16 +45,29 @@ class Settled:
     """Pods that gave way to others of higher priority, in that order."""
 
 
-def settle(changed: Changed, profile: Profile, *, seed: int = 0, preempt: bool = False) -> Settled:
-    """What kube-scheduler makes of the changes; without `preempt` nobody gives way."""
-    return _Settling(changed, profile, seed, preempt).run()
+def settle(
+    changed: Changed,
+    profile: Profile,
+    *,
+    seed: int = 0,
+    preempt: bool = False,
+    in_order: bool = False,
+) -> Settled:
+    """What kube-scheduler makes of the changes; without `preempt` nobody gives way.
+
+    With `in_order` pods come in the order of their indexes under every seed: ties alone are drawn.
+    """
+    return _Settling(changed, profile, seed, preempt=preempt, in_order=in_order).run()
 
 
 class _Settling(Placing):
-    def __init__(self, changed: Changed, profile: Profile, seed: int, preempt: bool) -> None:
+    def __init__(
+        self, changed: Changed, profile: Profile, seed: int, *, preempt: bool, in_order: bool
+    ) -> None:
         making = PodMaking(changed.cluster)
         super().__init__(TrialState(changed.cluster, profile), making, seed, preempt=preempt)
         self._changed = changed
+        self._in_order = in_order
         self._cluster = changed.cluster
         self._seed = seed
         self._unmade = {each.pod for each in changed.lost if each.fate == "replaced"}
@@ -128,7 +141,7 @@ class _Settling(Placing):
     def _queued(self, pods: Sequence[int]) -> list[int]:
         """By priority, and then as they come: in the order of their indexes, or drawn."""
         order = sorted(pods)
-        if self.random is not None:
+        if self.random is not None and not self._in_order:
             self.random.shuffle(order)
         return sorted(order, key=lambda pod: -self._cluster.pods[pod].priority)
 

@@ -2,20 +2,54 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import fields, replace
 
 from planner.sources.admission import Admission
 from planner.sources.inventory import Inventory
-from planner.sources.synthesise import Workloads, missing_pods
+from planner.sources.synthesise import OwnerKey, Workloads, missing_pods
+from planner_models.meta import KubeObject
 
 
-def replenished(inventory: Inventory) -> Inventory:
-    """The same input with missing replicas made anew from the templates as they are now."""
+def replenished(inventory: Inventory, before: Inventory) -> Inventory:
+    """The changed input with replicas made anew from the templates as they are now.
+
+    Controllers that are the very objects they were in `before` keep the pods that were made for
+    them, unless what admission does to pods has changed; on other nodes DaemonSets make others.
+    """
+    workloads, known = _workloads(inventory), set[int]()
+    if (
+        inventory.priority_classes is before.priority_classes
+        and inventory.limit_ranges is before.limit_ranges
+    ):
+        known = {id(each) for each in _controllers(_workloads(before))}
+    if inventory.nodes is not before.nodes:
+        known -= {id(each) for each in inventory.daemon_sets}
+    changed = [each for each in _controllers(workloads) if id(each) not in known]
+    if not changed:
+        return inventory
+    anew = frozenset(_makers(changed, inventory))
+    pods = [
+        pod
+        for pod in inventory.pods
+        if not pod.synthesised
+        or pod.owner is None
+        or (pod.owner.kind, pod.namespace, pod.owner.name) not in anew
+    ]
+    made = missing_pods(workloads, pods, inventory.nodes, inventory.claims, complete=known)
     classes = {each.name: each for each in inventory.priority_classes}
-    pods = [pod for pod in inventory.pods if not pod.synthesised]
     stored = (pod.spec for pod in pods if pod.stored)
     admission = Admission(classes, inventory.limit_ranges, stored)
-    workloads = Workloads(
+    return replace(
+        inventory,
+        pods=(*pods, *admission.replicas(made.pods)),
+        replica_sets=(*inventory.replica_sets, *made.replica_sets),
+        claims=(*inventory.claims, *made.claims),
+    )
+
+
+def _workloads(inventory: Inventory) -> Workloads:
+    return Workloads(
         deployments=inventory.deployments,
         replica_sets=inventory.replica_sets,
         stateful_sets=inventory.stateful_sets,
@@ -23,10 +57,23 @@ def replenished(inventory: Inventory) -> Inventory:
         jobs=inventory.jobs,
         replication_controllers=inventory.replication_controllers,
     )
-    made = missing_pods(workloads, pods, inventory.nodes, inventory.claims)
-    return replace(
-        inventory,
-        pods=(*pods, *admission.replicas(made.pods)),
-        replica_sets=(*inventory.replica_sets, *made.replica_sets),
-        claims=(*inventory.claims, *made.claims),
-    )
+
+
+def _controllers(workloads: Workloads) -> Iterator[KubeObject]:
+    for kind in fields(workloads):
+        yield from getattr(workloads, kind.name)
+
+
+def _makers(changed: list[KubeObject], inventory: Inventory) -> Iterator[OwnerKey]:
+    """Whose pods are made anew: the changed controllers', and their ReplicaSets'."""
+    for each in changed:
+        yield type(each).__name__, each.namespace, each.name
+    deployments = {each.key for each in changed if type(each).__name__ == "Deployment"}
+    for each in inventory.replica_sets:
+        owner = each.metadata.controller
+        if (
+            owner is not None
+            and owner.kind == "Deployment"
+            and f"{each.namespace}/{owner.name}" in deployments
+        ):
+            yield "ReplicaSet", each.namespace, each.name

@@ -278,3 +278,21 @@ def test_the_package_has_the_names_that_it_lists() -> None:
     assert set(planner.__all__) <= set(dir(planner))
     with pytest.raises(AttributeError, match="has no attribute 'lod'"):
         getattr(planner, "lod")  # noqa: B009 - a name that isn't there
+
+
+@pytest.mark.parametrize("lose", ["c1", ["c1"], "node/c1", ["nodes/c1"]])
+def test_one_node_goes_by_its_name_alone_and_in_a_list(
+    outage: planner.Cluster, lose: str | list[str]
+) -> None:
+    assert outage.whatif(lose=lose, seeds=1).changes == outage.whatif(lose=["c1"], seeds=1).changes
+
+
+def test_a_list_of_targets_is_as_good_as_several(outage: planner.Cluster) -> None:
+    several = ["deploy/api", "deploy/web"]
+
+    assert outage.inspect(several) == outage.inspect(*several)  # type: ignore[arg-type]
+
+
+def test_what_is_no_text_is_refused_by_name(outage: planner.Cluster) -> None:
+    with pytest.raises(planner.UsageError, match="`nodes` has 7 in it, which is no text"):
+        outage.drain(7)  # type: ignore[arg-type]

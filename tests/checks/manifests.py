@@ -49,7 +49,7 @@ def findings(*manifests: Json, cluster: tuple[Json, ...] = NODES, **options: Any
     inventory = load_documents([*map(document, cluster), *own], lenient)
     unknown = (field for each in own for field in unknown_fields(each))
     given = manifests_of(load_documents(own, lenient), unknown)
-    subject = subject_of(inventory, given, default_profile(), CheckOptions(**options))
+    subject = subject_of(inventory, given, default_profile, CheckOptions(**options))
     return list(check(subject).findings)
 
 

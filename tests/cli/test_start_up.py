@@ -71,6 +71,39 @@ def test_a_command_imports_only_what_it_needs(command: str, code: int, unneeded:
     assert unneeded.intersection(loaded) == set()
 
 
+MANIFEST = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      topologySpreadConstraints:
+      - {maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule,
+         labelSelector: {matchLabels: {app: web}}}
+      containers: [{name: main, image: web}]
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web, namespace: shop}
+spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}
+"""
+
+
+def test_a_check_of_the_text_alone_needs_no_scheduler(tmp_path: Path) -> None:
+    """It runs on every commit: what it imports is what it takes."""
+    (tmp_path / "web.yaml").write_text(MANIFEST, encoding="utf-8")
+    result = python(LOADED, "check", "-f", str(tmp_path))
+    exit_code, loaded = json.loads(result.stdout)
+    assert exit_code == 0
+    unneeded = {*SOLVERS, *RARE, *NETWORK, "planner.scheduler.cycle", "planner.scenario"}
+    assert unneeded.intersection(loaded) == set()
+    assert [each for each in loaded if each in ("planner.cli.solve", "planner.cli.sweep")] == []
+
+
 @pytest.mark.parametrize(
     "place",
     [

@@ -87,7 +87,7 @@ def cheapest(search: Search) -> tuple[int, int] | None:
     """Cost and nodes of the cheapest set that is filled, of all sets within the limits."""
     every = product(range(MOST + 1), repeat=len(search.filling.offers))
     for counts in sorted(every, key=search.value):
-        if not search.filling.worst(counts, search.seeds).waiting:
+        if not search.worst(counts).waiting:
             return search.value(counts)
     return None
 

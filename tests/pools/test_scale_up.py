@@ -10,7 +10,7 @@ import pytest
 from planner.cluster import Cluster
 from planner.pools import Found, ScaleUpOptions, offers_of, read_pools, scale_up
 from planner.pools.by_model import by_model
-from planner.pools.by_patterns import by_patterns
+from planner.pools.by_patterns import by_patterns, repair
 from planner.pools.fill import Filling
 from planner.pools.greedy import grow
 from planner.pools.least_cost import LeastCost
@@ -201,7 +201,11 @@ def test_given_zones_all_get_a_node() -> None:
     assert set(added(asked(cluster, small, zones="given"))) == {"small/b", "small/c"}
 
 
-@pytest.mark.parametrize("way", [by_patterns, by_model])
+def with_patterns(search: Search, until: float) -> None:
+    repair(search, by_patterns(search, until), until)
+
+
+@pytest.mark.parametrize("way", [with_patterns, by_model])
 def test_every_way_opens_given_zones_and_survives(way: Callable[[Search, float], object]) -> None:
     start = cluster_of(node("n1", "a", status=_cpu("1")), web(3))
     offers = offers_of(read_pools(inventory_of(pool("small", "4", zones="b,c")).nodes), "nodes")

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 
 from planner.checks.finding import COUNTED, Finding
 from planner.checks.rule import per_workload
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
 from planner.checks.texts import selector_text
+from planner.checks.workloads import CheckedWorkload
 
 ID = "affinity-nobody"
 

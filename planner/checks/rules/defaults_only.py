@@ -13,7 +13,8 @@ import numpy as np
 from planner.checks.finding import READ, Finding
 from planner.checks.own_pods import own_pods
 from planner.checks.rules.no_budget import SCALED
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
+from planner.checks.workloads import CheckedWorkload
 from planner.words import conjoined
 from planner_models.node import ZONE
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from planner.checks.changes import in_spec
 from planner.checks.finding import COUNTED, Finding, Idea
 from planner.checks.rule import per_workload
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
+from planner.checks.workloads import CheckedWorkload
 from planner.cluster import Cluster
 from planner.explain.situation.lookalikes import lookalike, lookalikes
 from planner.words import conjoined, count_of

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from planner.checks.finding import READ, Finding
 from planner.checks.rule import per_workload
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
+from planner.checks.workloads import CheckedWorkload
 from planner.words import conjoined, count_of
 
 ID = "local-storage"

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from planner.checks.changes import in_constraint
 from planner.checks.finding import READ, Finding, Idea
 from planner.checks.rule import per_workload
-from planner.checks.subject import LABELS_BY_CONTROLLER, CheckedWorkload, Subject
+from planner.checks.subject import Subject
+from planner.checks.workloads import LABELS_BY_CONTROLLER, CheckedWorkload
 
 ID = "match-label-keys-void"
 

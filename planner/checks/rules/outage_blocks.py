@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from planner.checks.changes import all_of, in_constraint
 from planner.checks.finding import Finding, Idea, Proof
 from planner.checks.outages import Outage, outages, waits
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
 from planner.checks.texts import between
+from planner.checks.workloads import CheckedWorkload
 from planner.words import conjoined, count_of
 
 ID = "outage-blocks"

@@ -8,7 +8,8 @@ from dataclasses import replace
 from planner.checks.budgets import budget_object, budgets_of
 from planner.checks.finding import API, Finding, Idea
 from planner.checks.rule import per_workload
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
+from planner.checks.workloads import CheckedWorkload
 from planner.sources.inventory import Inventory
 from planner.words import conjoined
 

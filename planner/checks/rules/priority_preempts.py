@@ -15,7 +15,8 @@ from planner.checks.finding import Finding, Idea, Proof
 from planner.checks.own_pods import alone, waiting_pods
 from planner.checks.rule import per_workload
 from planner.checks.rules.no_budget import SCALED
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
+from planner.checks.workloads import CheckedWorkload
 from planner.cluster import PENDING, Cluster
 from planner.disruption.budget_status import budget_statuses
 from planner.scenario import apply_changes, settle

@@ -13,7 +13,8 @@ from planner.checks.changes import in_object, in_spec, more_nodes
 from planner.checks.finding import Change, Finding, Idea, Proof
 from planner.checks.rollouts import Rollouts, rollouts_of
 from planner.checks.rule import per_workload
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
+from planner.checks.workloads import CheckedWorkload
 from planner.words import count_of
 from planner_models.affinity import WeightedPodAffinityTerm
 from planner_models.workload import HASH_LABEL, Deployment

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from planner.checks.changes import all_of, in_constraint
 from planner.checks.finding import Finding, Idea, Proof
 from planner.checks.rollouts import Rollouts, rollouts_of
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
+from planner.checks.workloads import CheckedWorkload
 from planner.words import conjoined, count_of, short_key
 from planner_models.workload import HASH_LABEL
 

@@ -10,8 +10,9 @@ from pydantic import JsonValue
 from planner.checks.changes import in_constraint
 from planner.checks.finding import COUNTED, Finding, Idea
 from planner.checks.rule import per_workload
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
 from planner.checks.texts import braced, selector_text
+from planner.checks.workloads import CheckedWorkload
 from planner.words import conjoined, count_of, short_key
 from planner_models.selectors import LabelSelector
 

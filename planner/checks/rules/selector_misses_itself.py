@@ -13,9 +13,10 @@ import numpy as np
 from planner.checks.finding import READ, Finding, Proof
 from planner.checks.rule import per_workload
 from planner.checks.rules.spread_no_selector import own_labels
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
 from planner.checks.texts import selector_text
 from planner.checks.tried import second_pod
+from planner.checks.workloads import CheckedWorkload
 from planner.words import count_of, short_key
 from planner_models.topology_spread import TopologySpreadConstraint
 

@@ -9,7 +9,8 @@ from pydantic import JsonValue
 
 from planner.checks.finding import COUNTED, Finding
 from planner.checks.rule import per_workload
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
+from planner.checks.workloads import CheckedWorkload
 from planner.words import named_or_counted
 
 ID = "spread-key-partial"

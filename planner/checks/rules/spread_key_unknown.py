@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from planner.checks.changes import in_constraint
 from planner.checks.finding import COUNTED, Finding, Idea
 from planner.checks.rule import per_workload
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
+from planner.checks.workloads import CheckedWorkload
 from planner.explain.situation.lookalikes import meant_key
 from planner.words import count_of
 

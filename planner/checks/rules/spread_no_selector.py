@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from planner.checks.changes import in_constraint
 from planner.checks.finding import READ, Finding, Idea
 from planner.checks.rule import per_workload
-from planner.checks.subject import CheckedWorkload, Subject
+from planner.checks.subject import Subject
 from planner.checks.texts import braced
+from planner.checks.workloads import CheckedWorkload
 from planner.words import short_key
 from planner_models.node import HOSTNAME
 from planner_models.selectors import LabelSelector

@@ -69,6 +69,8 @@ class Patterns:
         self._proofs: list[_Proof] = []
         self._parted = [0.0] * len(places.cost)
         self._complete = False
+        self.worth = [1.0] * places.offers
+        """What pods pay for a node of each offer at most, as a part of its cost."""
         self.spent = 0.0
         """About seconds, counted in steps."""
         self._nodes = [
@@ -205,6 +207,8 @@ class Patterns:
             filled[p] = known.get(key, Filled((), 0, quick[p], 0.0))
             if due[p] > 0:
                 worst = max(worst, filled[p].most / due[p])
+            if p < self._places.offers:
+                self.worth[p] = min(filled[p].most, quick[p]) / max(due[p], 1)
             if filled[p].value > self._enough(prices, p):
                 added += self._master.add(p, filled[p].pods)
         self._proofs.append(self._proof(prices, filled))
