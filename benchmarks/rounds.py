@@ -1,13 +1,12 @@
 """What `planner run` costs: the process that waits, and one round of it.
 
-`python -m benchmarks.rounds --pods 150000` makes a cluster of so many pods, 30 on a node, serves
-its lists from files, lets planner run one round in DryRun against them through kubectl, and then
-wait for a minute. It prints processor seconds and the highest memory of both processes.
+The lists of a cluster, 30 pods on a node, are served from files by a process of its own
+(`python -m benchmarks.rounds FOLDER PODS`); planner runs one round in DryRun against them through
+kubectl, and then waits for a while.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -20,10 +19,10 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from benchmarks import live
-from benchmarks.case import Case
+from benchmarks.case import Case, Measured
+from benchmarks.load import parameters
 
-CACHE = Path(tempfile.gettempdir()) / "planner-benchmarks"
-IDLE = 60.0
+MINUTE = 60.0
 POLICY = "apiVersion: planner/v1\nkind: RunPolicy\nperiod: 1h\n"
 TICKS = os.sysconf("SC_CLK_TCK")
 WRITTEN = ("leases", "configmaps", "events")
@@ -133,35 +132,31 @@ def child_peak(pid: int) -> int:
     return found
 
 
-def measure(pods: int, seed: int) -> dict[str, Any]:
-    """One round, and a minute after it."""
-    case = Case("live", "planner", {"pods": pods}, seed)
-    CACHE.mkdir(exist_ok=True)
-    live.prepare(case, CACHE)
-    serving = [
-        sys.executable,
-        "-m",
-        "benchmarks.rounds",
-        "--serve",
-        str(live.folder_of(case, CACHE)),
-    ]
+def prepare(case: Case, cache: Path) -> None:
+    """The pages of the lists, before the measurement."""
+    live.prepare(case, cache)
+
+
+def measure(case: Case, cache: Path) -> Measured:
+    """One round, and some seconds after it."""
+    folder, pods = live.folder_of(case, cache), case.integer("pods")
+    serving = [sys.executable, "-m", "benchmarks.rounds", str(folder), str(pods)]
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "policy.yaml").write_text(POLICY)
-        with subprocess.Popen(
-            [*serving, "--pods", str(pods)], stdout=subprocess.PIPE, text=True
-        ) as server:
+        place = Path(name)
+        (place / "policy.yaml").write_text(POLICY)
+        with subprocess.Popen(serving, stdout=subprocess.PIPE, text=True) as server:
             assert server.stdout is not None
             try:
-                config = kubeconfig(int(server.stdout.readline()), folder)
-                return _run(folder, config)
+                config = kubeconfig(int(server.stdout.readline()), place)
+                return _run(case, place, config)
             finally:
                 server.kill()
 
 
-def _run(folder: Path, config: Path) -> dict[str, Any]:
+def _run(case: Case, folder: Path, config: Path) -> Measured:
     words = ("run", "--policy", str(folder / "policy.yaml"), "-n", "planner-system", "--port", "0")
     log = folder / "log"
+    begin = time.monotonic()
     with (
         log.open("w") as stream,
         subprocess.Popen(
@@ -177,35 +172,30 @@ def _run(folder: Path, config: Path) -> dict[str, Any]:
                     raise RuntimeError(text)
                 largest = max(largest, child_peak(process.pid))
                 time.sleep(0.05)
-            after = cpu(process.pid)
-            found = {
-                "said": [json.loads(line)["msg"] for line in text.splitlines()],
-                "round CPU, s": round(cpu(process.pid, children=True), 1),
-                "round peak, MiB": largest,
-                "waiting process CPU of the round, s": round(after, 2),
-                "waiting process peak, MiB": peak(process.pid),
+            seconds, own = time.monotonic() - begin, cpu(process.pid)
+            in_children = cpu(process.pid, children=True)
+            idle = case.integer("idle")
+            time.sleep(idle)
+            values = {
+                "round_mib": largest,
+                "waiting_mib": peak(process.pid),
+                "waiting_cpu": (cpu(process.pid) - own) * MINUTE / idle,
             }
-            time.sleep(IDLE)
-            found["waiting process CPU a minute, s"] = round(cpu(process.pid) - after, 2)
-            return found
+            return Measured(seconds, own + in_children, values, _wrong(case, text))
         finally:
             process.terminate()
 
 
-def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--pods", type=int, default=150_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--serve", type=Path)
-    given = parser.parse_args()
-    if given.serve:
-        serve(given.serve, given.pods)
-        return
-    for key, value in measure(given.pods, given.seed).items():
-        for line in value if isinstance(value, list) else (f"{key:40} {value}",):
-            print(line)
+def _wrong(case: Case, log: str) -> tuple[str, ...]:
+    """A round has to have read the whole cluster, and to have ended well."""
+    said = [json.loads(line) for line in log.splitlines()]
+    size = parameters(case)
+    read = any(f"{size.nodes} nodes" in each["msg"].replace(",", "") for each in said)
+    ended = next(each["result"] for each in said if "result" in each)
+    found = [] if read else [f"a cluster of {size.nodes} nodes was not read"]
+    found += [] if ended in ("done", "nothing") else [f"the round ended as {ended}"]
+    return tuple(found)
 
 
 if __name__ == "__main__":
-    main()
+    serve(Path(sys.argv[1]), int(sys.argv[2]))

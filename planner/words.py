@@ -11,6 +11,18 @@ from planner_models.resources import CPU, MEMORY, PODS
 NAMED = 6
 """Names come one by one up to here, then they are counted."""
 NO_BREAK = "\u00a0"
+ORDINALS = (
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+)
 
 
 def count_of(number: int, noun: str, plural: str | None = None) -> str:
@@ -87,6 +99,15 @@ def both_or_all(number: int) -> str:
 def joined_sentences(sentences: Iterable[str]) -> str:
     """Sentences of one paragraph."""
     return " ".join(sentence for sentence in sentences if sentence)
+
+
+def ordinal(number: int) -> str:
+    """`first` to `tenth`, then `11th`, `21st`."""
+    if number <= len(ORDINALS):
+        return ORDINALS[number - 1]
+    ends = {1: "st", 2: "nd", 3: "rd"}
+    end = "th" if number % 100 in (11, 12, 13) else ends.get(number % 10, "th")
+    return f"{number}{end}"
 
 
 def capitalised(text: str) -> str:

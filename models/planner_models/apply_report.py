@@ -21,6 +21,7 @@ ApplyEvent = Literal[
     "waits",
     "landed",
     "elsewhere",
+    "goesOn",
     "lifted",
     "waveDone",
     "replanned",
@@ -30,7 +31,8 @@ EvictionOutcome = Literal["evicted", "gone", "left"]
 
 
 class ApplyEntry(Document):
-    """One line of the journal; `waits` is only told, as often as something is waited for.
+    """One line of the journal; `waits` is only told, as often as something is waited for, and
+    `goesOn` where the rest still holds (`accepted` of so many seeds) though pods landed elsewhere.
 
     `header` says what is carried out, by whom and under which lock. `waveStarted` has the uids of
     the pods of each controller (`shop/ReplicaSet/web-5f787f47bf`) before the wave, so that those

@@ -114,6 +114,7 @@ class Survival(Document):
     """What ties may let survive, where they decide."""
     per_domain: tuple[DomainCount, ...] = ()
     checked_seeds: int = 1
+    """0: counted once each domain is lost, where the cluster is too large to place them before."""
     fails_at: FailsAt | None = None
     fails_now: FailsAt | None = None
     """A failure that leaves pods waiting without any more pods."""

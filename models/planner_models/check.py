@@ -77,10 +77,11 @@ class CheckSummary(Document):
 
 
 class SkippedRule(Document):
-    """A rule that was not asked, and why."""
+    """A rule that was not asked, and why; or that is `undecided` about something within limits."""
 
     rule: str
     why: str
+    undecided: bool = False
 
 
 class CheckedObjects(Document):

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from planner_models.base import Document
+from planner_models.evictions import EvictionWave, PlannedEviction
 from planner_models.notice import Notice
 from planner_models.source import ClusterSource
 
@@ -147,6 +148,39 @@ class NodeSideEffect(Document):
     excess: int = 0
 
 
+class NodeMoves(Document):
+    """Running pods that may move, too: which to evict once the new nodes are there, in waves.
+
+    Without evictions no moves were found that save anything. Waves are tried from the moment the
+    nodes join, under `checkedSeeds` tie seeds, each with the evicted pod gone and with it still
+    terminating when its replacement is placed: nobody of the pods that the plan is for waits then.
+    """
+
+    limit: int
+    """So many pods may be evicted (`--moves`)."""
+    evictions: tuple[PlannedEviction, ...] = ()
+    waves: tuple[EvictionWave, ...] = ()
+    fewest: bool = False
+    """No nodes of as little cost, and as few, are enough with fewer evictions: proven."""
+    checked_seeds: int = 0
+    budgets: tuple[str, ...] = ()
+    """Budgets that the evictions have to wait for, wave by wave."""
+    without: NodesToAdd
+    """The nodes that nobody has to move for."""
+    saved: float = 0
+    """What the evictions save, in the unit of the cost; 0 if more pods run by them instead."""
+
+
+class MovesInstead(Document):
+    """So many evictions would make these nodes enough (`--moves`): tried like an answer."""
+
+    moves: int
+    adds: tuple[NodeCount, ...] = ()
+    nodes: int
+    cost: float
+    saved: float
+
+
 class NeverRunning(Document):
     """A pod that no node of any pool takes."""
 
@@ -181,6 +215,10 @@ class NodePlan(Document):
     zones: Literal["given", "used"] = "used"
     """With `given`, every zone of the pools has a node then."""
     side_effects: tuple[NodeSideEffect, ...] = ()
+    moves: NodeMoves | None = None
+    """With `--moves`."""
+    moves_instead: MovesInstead | None = None
+    """Without `--moves`: 1 to 10 evictions that would save something, if some were soon found."""
     alternatives: tuple[NodeAlternative, ...] = ()
     baselines: tuple[NodeBaseline, ...] = ()
     """For the same pods; none was asked for, nothing waits, or pods have volumes."""

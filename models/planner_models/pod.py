@@ -19,7 +19,7 @@ from planner_models.base import Bool, FieldError, Int, Int32, KubeModel
 from planner_models.declared_features import required_features
 from planner_models.labels import Labels
 from planner_models.meta import ObjectMeta, OwnerReference, parse_time
-from planner_models.pod_status import ContainerKind, Phase, QosClass
+from planner_models.pod_status import FINISHED, ContainerKind, Phase, QosClass
 from planner_models.resources import (
     Amounts,
     ResourceClaim,
@@ -281,4 +281,4 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     @property
     def finished(self) -> bool:
         """Succeeded or failed: such a pod does not exist for the scheduler."""
-        return self.phase in ("Succeeded", "Failed")
+        return self.phase in FINISHED

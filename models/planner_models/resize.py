@@ -17,9 +17,6 @@ from planner_models.base import KubeModel
 from planner_models.pod import Container, PodSpec
 from planner_models.resources import Amounts, ResourceRequirements, is_pod_level
 
-RESIZE_PENDING = "PodResizePending"
-INFEASIBLE = "Infeasible"
-
 
 class ResourceStatus(KubeModel):
     """What the status of a container, or of the pod, says about its resources."""

@@ -71,6 +71,8 @@ class _PodSpec(Protocol):
     def resources(self) -> ResourceRequirements: ...
     @property
     def overhead(self) -> Mapping[str, int]: ...
+    @property
+    def requests(self) -> Mapping[str, int]: ...
 
 
 def is_pod_level(resource: str) -> bool:
@@ -97,12 +99,19 @@ def non_zero_requests(spec: _PodSpec) -> tuple[int, int]:
     Containers without a request count 100m and 200Mi, an explicit 0 stays 0. Where the pod sets
     requests at pod level, only a resource that nobody requests gets the default.
     """
+    if all(_asks_for_both(each) for each in (*spec.containers, *spec.init_containers)):
+        return spec.requests.get(CPU, 0), spec.requests.get(MEMORY, 0)
     missing = _NON_ZERO
     if any(is_pod_level(name) for name in spec.resources.requests):
         requested = _pod_requests(spec, {})
         missing = {name: amount for name, amount in _NON_ZERO.items() if name not in requested}
     units = in_scheduler_units(_pod_requests(spec, missing))
     return units.get(CPU, 0), units.get(MEMORY, 0)
+
+
+def _asks_for_both(container: _Container) -> bool:
+    requests = container.resources.requests
+    return CPU in requests and MEMORY in requests
 
 
 def scored_requests(spec: _PodSpec) -> dict[str, int]:

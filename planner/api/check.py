@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache as made_once
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from planner.checks.subject import Survive
     from planner.report.emit import Texts
     from planner.report.html.view import Page
+    from planner.sources.inventory import Inventory
+    from planner.sources.options import ReadOptions
+    from planner.sources.read import RawDocument, Refused
 
 FAIL_ON = ("error", "warning", "note", "never")
 SURVIVE = ("zone", "node", "none")
@@ -59,6 +62,16 @@ class Check(models.Check, Answer):
         counts = {"error": summary.errors, "warning": summary.warnings, "note": summary.notes}
         worst = FAIL_ON.index(one_of("fail_on", level, FAIL_ON))
         return level != "never" and any(counts[each] for each in FAIL_ON[: worst + 1])
+
+    def undecided(self, level: str = "error") -> bool:
+        """Whether a rule that may be as bad as this did not find something out."""
+        from planner.checks import BY_ID
+
+        worst = FAIL_ON.index(one_of("fail_on", level, FAIL_ON))
+        return level != "never" and any(
+            each.undecided and FAIL_ON.index(BY_ID[each.rule].severity) <= worst
+            for each in self.skipped
+        )
 
     def _texts(self) -> Texts[Any]:
         from planner.report.tables import check_table
@@ -92,6 +105,7 @@ def check(  # noqa: PLR0913 - options are keywords
     scheduler: Configuration = None,
     ignored_plugins: Sequence[str] = (),
     max_input: int | str | None = None,
+    cache: bool = False,
     live: bool | Live = False,
 ) -> Check:
     """What is wrong with the manifests of `source`.
@@ -99,7 +113,7 @@ def check(  # noqa: PLR0913 - options are keywords
     `against` is the cluster that they would be applied to, `live` a running one, and `example` one
     that ships with planner; without `source`, everything in the cluster is checked against itself.
     `rules` and `skip` choose rules by their ids; `baseline` is a `Check` as JSON whose findings are
-    known.
+    known. `cache` keeps what was read of the cluster's files, where there are no manifests.
     """
     from planner.api.load import documents_of, paths_of, read_options
     from planner.api.profiles import profiles_of
@@ -108,7 +122,7 @@ def check(  # noqa: PLR0913 - options are keywords
     from planner.documents.check import check_document
     from planner.report.text.ages import ages
     from planner.sources.known_fields import unknown_fields
-    from planner.sources.load import load_documents, load_paths
+    from planner.sources.load import load_documents
     from planner.sources.locations import Locations
     from planner.sources.read import RawDocument
 
@@ -127,18 +141,20 @@ def check(  # noqa: PLR0913 - options are keywords
         raise UsageError("there is nothing to check", help="give manifests, or a cluster")
     chosen = Live() if live is True else live or None
     if chosen is not None:
+        if cache:
+            raise UsageError("`cache` is for files, and this is a running cluster")
         if cluster:
             raise UsageError("`against` and a running cluster are two clusters; one is enough")
         read, _ = read_live(chosen, lambda: own, reading, None, keep_objects=False)
         inventory, told, of = read.inventory, read.warnings, read.source
         own = read.given
     else:
-        inventory, of = load_paths(cluster, options=reading, on_top=own), None
-        told = ages(inventory.origins, time.time())
+        inventory, remarks = _cluster_of(cluster, own, reading, cache=cache)
+        of, told = None, (*ages(inventory.origins, time.time()), *remarks)
     given = load_documents(own, reading) if own else inventory
     raw = (each for each in own if isinstance(each, RawDocument))
     unknown = (field for each in raw for field in unknown_fields(each))
-    profile = cache(lambda: profiles_of(inventory, scheduler, ignored_plugins)[0])
+    profile = made_once(lambda: profiles_of(inventory, scheduler, ignored_plugins)[0])
     if scheduler is not None or ignored_plugins or inventory.scheduler_configs:
         profile()  # what is wrong with it is said, whether a rule asks for it or not
     subject = subject_of(inventory, manifests_of(given, unknown), profile, options)
@@ -149,6 +165,20 @@ def check(  # noqa: PLR0913 - options are keywords
     answer = Check.of(found, origin)
     answer._warnings = told
     return answer
+
+
+def _cluster_of(
+    paths: Sequence[str], own: Sequence[RawDocument | Refused], options: ReadOptions, *, cache: bool
+) -> tuple[Inventory, tuple[str, ...]]:
+    """The cluster with the manifests on top of it, and what there is to say about how."""
+    from planner.sources.load import load_paths
+
+    if cache and not own:
+        from planner.sources.kept.kept_inventory import load_kept
+
+        return load_kept(paths, options)
+    remark = "`cache` was not used: with manifests the cluster is another one each time"
+    return load_paths(paths, options=options, on_top=own), (remark,) if cache else ()
 
 
 def _known(rules: Iterable[str], argument: str) -> frozenset[str]:

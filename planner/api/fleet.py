@@ -36,6 +36,8 @@ class Fleet:
     inventory: Inventory
     paths: tuple[str, ...] = ()
     example: str | None = None
+    warnings: tuple[str, ...] = ()
+    """What there is to say about how it was read."""
 
     def __repr__(self) -> str:
         members = count_of(len(self.members), "member cluster")

@@ -139,6 +139,7 @@ class Growth(Loaded):
         keep_rollouts: bool = True,
         survive: str = "none",
         zones: str = "used",
+        moves: int | None = None,
         seeds: int = 6,
         compare: bool = True,
         time_limit: float = 60.0,
@@ -156,16 +157,21 @@ class Growth(Loaded):
         tie `seeds`; with `keep_rollouts` no rollout may get stuck by them that completes today, and
         nobody may wait if any single zone or node fails that `survive` names. With `zones="given"`
         every zone of the pools gets a node: spread rules count only zones that have one.
-        `compare` adds what Karpenter and cluster-autoscaler would do, by their published rules.
+        With `moves`, up to so many running pods may be evicted, too, if that saves nodes: the
+        answer has them in waves that budgets allow. Without, it says if 1 to 10 moves would save
+        something; 0 looks for none. `compare` adds what Karpenter and cluster-autoscaler would do,
+        by their published rules.
         """
         from planner.api.node_plan import OBJECTIVES, SURVIVED, ZONES, NodePlan, pool_input_of
         from planner.api.profiles import default_scheduler
         from planner.documents.node_plan import node_plan
         from planner.pools import ScaleUpOptions, objective_of, offers_of, scale_up, unit_of
+        from planner.pools.moves import instead, scale_up_with_moves
         from planner.pools.peers import baselines_of
 
         require_time(time_limit)
         require_at_least("seeds", seeds, 1)
+        require_at_least("moves", moves, 0)
         require_nodes(self.snapshot)
         read = pool_input_of(pools, self.snapshot.nodes)
         given = read.pools
@@ -180,7 +186,14 @@ class Growth(Loaded):
             zones=cast("Zones", one_of("zones", zones, ZONES)),
             time_limit=time_limit,
         )
-        found = scale_up(self.snapshot, chosen.pods, offers_of(given, saved), profile, options)
+        offers, unit = offers_of(given, saved), unit_of(given, saved)
+        moved = remark = None
+        if moves:
+            moved = scale_up_with_moves(self.snapshot, chosen.pods, offers, profile, options, moves)
+            found = moved.found
+        else:
+            found = scale_up(self.snapshot, chosen.pods, offers, profile, options)
+            remark = instead(found, profile) if moves is None else None
         others = baselines_of(found, profile) if compare else ()
-        plan = node_plan(found, saved, unit_of(given, saved), read.notices, others)
+        plan = node_plan(found, saved, unit, read.notices, others, moved, remark)
         return NodePlan.of(plan, self._origin("scale-up", chosen.arguments))

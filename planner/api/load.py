@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 Source: TypeAlias = str | os.PathLike[str] | IO[str] | IO[bytes]
 """A file, a directory, `-` for standard input, or an open file."""
 
+NOT_KEPT = "`cache` was not used: the objects themselves are needed here, not what is read of them"
 
-def load(
+
+def load(  # noqa: PLR0913 - what a user may say about input
     source: Source | Iterable[Source] = (),
     *,
     example: str | None = None,
@@ -35,6 +37,7 @@ def load(
     max_input: int | str | None = None,
     live: bool | Live = False,
     progress: Callable[[ReadProgress], object] | None = None,
+    cache: bool = False,
 ) -> Cluster:
     """The cluster in files, directories or open files, in the order given.
 
@@ -44,18 +47,31 @@ def load(
     a notice names them. `max_input` bounds the text of one file, in bytes or as `"2Gi"`.
     `live` reads a running cluster, that of kubectl's current context or of `planner.Live(...)`, and
     puts the files on top of it as `kubectl apply` would; `progress` is told how far that is.
+    `cache` keeps what was read of files in the user's cache directory, and takes it from there as
+    long as their content is the same.
     """
     options = read_options(max_input, skip_invalid=skip_invalid)
     if live:
+        if cache:
+            raise UsageError(
+                "`cache` is for files, and this is a running cluster",
+                help="`max_age` keeps what was read of one",
+            )
         chosen = Live() if live is True else live
         return _load_live(chosen, source, example, options, progress, keep_objects=keep_objects)
     from planner.api.cluster import Cluster
     from planner.cluster import build_cluster
 
-    read = _read(source, example, options, keep_objects=keep_objects)
-    known = _source_of(read.inventory)
-    snapshot = build_cluster(read.inventory)
-    return Cluster(snapshot, read.inventory, read.paths, read.objects, example, known)
+    read = _read(source, example, options, keep_objects=keep_objects, cache=cache)
+    return Cluster(
+        build_cluster(read.inventory),
+        read.inventory,
+        read.paths,
+        read.objects,
+        example,
+        _source_of(read.inventory),
+        warnings=read.remarks,
+    )
 
 
 def _load_live(
@@ -128,12 +144,14 @@ def load_fleet(
     example: str | None = None,
     skip_invalid: bool = False,
     max_input: int | str | None = None,
+    cache: bool = False,
 ) -> Fleet:
     """Member clusters, placements and bindings, from the same kinds of sources."""
     from planner.api.fleet import Fleet
 
-    read = _read(source, example, read_options(max_input, skip_invalid=skip_invalid))
-    return Fleet(read.inventory, read.paths, example)
+    options = read_options(max_input, skip_invalid=skip_invalid)
+    read = _read(source, example, options, cache=cache)
+    return Fleet(read.inventory, read.paths, example, read.remarks)
 
 
 def read_options(max_input: int | str | None, *, skip_invalid: bool) -> ReadOptions:
@@ -165,6 +183,8 @@ class _Read:
     paths: tuple[str, ...]
     """The files that the user named, in which errors and findings have their lines."""
     objects: tuple[RawDocument, ...] | None
+    remarks: tuple[str, ...] = ()
+    """What there is to say about what was kept before."""
 
 
 def _read(
@@ -173,6 +193,7 @@ def _read(
     options: ReadOptions,
     *,
     keep_objects: bool = False,
+    cache: bool = False,
 ) -> _Read:
     from planner.sources.example import example_file
     from planner.sources.load import load_documents, load_paths
@@ -188,11 +209,17 @@ def _read(
         )
     paths = [each for each in given if isinstance(each, str)]
     if len(paths) == len(given) and not keep_objects:
-        return _Read(load_paths(paths, options=options), named, None)
+        if not cache:
+            return _Read(load_paths(paths, options=options), named, None)
+        from planner.sources.kept.kept_inventory import load_kept
+
+        inventory, remarks = load_kept(paths, options)
+        return _Read(inventory, named, None, remarks)
+    remarks = (NOT_KEPT,) if cache else ()
     objects = tuple(_documents(given, options))
     inventory = load_documents(objects, options)
     kept = tuple(each for each in objects if isinstance(each, RawDocument))
-    return _Read(inventory, named, kept if keep_objects else None)
+    return _Read(inventory, named, kept if keep_objects else None, remarks)
 
 
 def paths_of(source: Source | Iterable[Source], example: str | None) -> list[str]:

@@ -43,7 +43,7 @@ class Loaded:
     namespace: str = "default"
     """Where targets are looked up that are given without one."""
     warnings: tuple[str, ...] = ()
-    """What makes the reading of a running cluster less than complete."""
+    """What makes a reading less than complete, or was odd about one that was kept."""
 
     def __repr__(self) -> str:
         return repr(self.snapshot)

@@ -11,19 +11,20 @@ from typing import Any
 
 from planner.apply.cordons import Cordons
 from planner.apply.course import Course, CourseWave
-from planner.apply.evicting import AGAIN, Evictions
+from planner.apply.evicting import AGAIN, ASKED_FOR, Evictions
 from planner.apply.journal import Past
-from planner.apply.landings import Landed
+from planner.apply.landings import NOT_MADE, Landed
 from planner.apply.preconditions import Preconditions, Verdict
 from planner.apply.replay_rest import excess_now, is_ours
 from planner.apply.state import Options, Progress, ReadNow, Surroundings
 from planner.apply.stopping import CancelledError, StoppedError
+from planner.apply.stuck import answering
 from planner.apply.telling import report_of, start_of
 from planner.apply.wave import Wave
 from planner.errors import PlannerError
 from planner.sources.live.api import ApiError, UnreachableError
 from planner.version import __version__
-from planner.words import conjoined, count_of
+from planner.words import conjoined, count_of, ordinal
 from planner_models.apply_report import ApplyReport, ApplyResult, ApplyStart
 
 Waves = tuple[CourseWave, ...]
@@ -72,25 +73,28 @@ class CarryOut:
 
     def _run(self, begin: Callable[[ApplyStart], bool]) -> ApplyReport:
         now = self._read()
+        self._progress.ready_nodes = answering(now.cluster)
         rest, resuming = self._resumed(now)
         if resuming is not None and rest:
             self._wave_of(rest[0], now).after_moving(self._options.wave_timeout)
             now = self._read()
         self._progress.excess.append(self._excess(now))
         self._progress.wave = rest[0].number if rest else 0
-        if resuming is None:
-            verdict = self._judged(rest, now)
-        else:
-            now, verdict = self._after_budgets(rest, now)
+        now, verdict = self._judged_in_time(rest, now, budgets=resuming is not None)
         if not verdict.good and self._options.replan is None:
             raise self._no_longer_holds(verdict)
         start = start_of(
             self._course, rest, now, self._around, verdict, resuming, self._progress.excess[0]
         )
+        shown = self._around.clock.now()
         if not begin(start.model_copy(update={"dry_run": self._options.dry_run})):
             return self._report("stopped", ("nothing was evicted.",))
         if self._options.dry_run:
             return self._only_asked(rest)
+        if self._around.clock.now() - shown > ASKED_FOR:  # somebody has thought about it
+            now, verdict = self._judged_in_time(rest, self._read(), budgets=resuming is not None)
+            if not verdict.good and self._options.replan is None:
+                raise self._no_longer_holds(verdict)
         self._header()
         return self._waves(rest if verdict.good else self._replanned(now, verdict), now)
 
@@ -98,19 +102,26 @@ class CarryOut:
         last = self._options.last_wave
         while rest and (last is None or rest[0].number <= last):
             wave, *later = rest
+            elsewhere = self._elsewhere()
             now, rest = self._carry_out_wave(wave, tuple(later), now), tuple(later)
             if rest:
                 self._progress.wave, self._progress.begun = rest[0].number, False
             # Also after the last wave: it may have ended elsewhere than promised.
-            now, verdict = self._after_budgets(rest, now)
+            now, verdict = self._judged_in_time(rest, now)
             if not verdict.good and not rest:
                 raise StoppedError(("the end is not what was promised.", *verdict.reasons))
+            if rest and verdict.good and elsewhere < self._elsewhere():
+                holds, of = verdict.holds, verdict.seeds
+                self._around.journal.tell("goesOn", wave=wave.number, accepted=holds, of=of)
             if rest and not (verdict.good and self._course.converges):
                 rest = self._replanned(now, verdict)
         if rest and last is not None:
             self._progress.wave = last
         self._cordons.lift(self._held())
         return self._report("done", ())
+
+    def _elsewhere(self) -> int:
+        return sum(not each.as_promised for each in self._progress.landed)
 
     def _carry_out_wave(self, wave: CourseWave, later: Waves, now: ReadNow) -> ReadNow:
         progress, timeout = self._progress, self._options.wave_timeout
@@ -126,6 +137,7 @@ class CarryOut:
             self._cordons,
             timeout,
             lambda: self._course.converges and self._judged(later, self._read()).good,
+            lambda left: self._require((left, *later)),
         )
         landed = under_way.verify()
         if not wave.hold:
@@ -203,12 +215,13 @@ class CarryOut:
             return "all waves are done"
         number = rest[0].number
         whole = next(w for w in self._course.waves if w.number == number)
-        gone = [d.uid for d in whole.departures if d.uid in self._progress.outcomes]
+        gone = [i for i, d in enumerate(whole.departures, 1) if d.uid in self._progress.outcomes]
+        told = self._past.uids("evicted", "refused")
+        unsure = [i for i in gone if whole.departures[i - 1].uid not in told]
         text = f"wave {number} of {len(self._course.waves)}"
-        text += f", {len(gone)} of {len(whole.departures)} evicted"
-        unsure = self._past.uids("evicting") - self._past.uids("evicted", "refused")
-        if unsure & set(gone):
-            text += " (the last one was asked for, and is gone, too)"
+        text += f", {len(gone) - len(unsure)} of {len(whole.departures)} evicted"
+        if unsure:
+            text += f" (the {ordinal(unsure[-1])} was asked for and is gone, too)"
         held = sorted(self._held())
         if held:
             kept = "kept until the wave ends"
@@ -225,19 +238,34 @@ class CarryOut:
         self._progress.verdict = verdict
         return verdict
 
-    def _after_budgets(self, rest: Waves, now: ReadNow) -> tuple[ReadNow, Verdict]:
-        """Judged when budgets allow it; they are given as long as a wave may take."""
+    def _judged_in_time(
+        self, rest: Waves, now: ReadNow, *, budgets: bool = True
+    ) -> tuple[ReadNow, Verdict]:
+        """Judged when budgets allow it, and when controllers have made the pods that they want.
+
+        Budgets are given as long as a wave may take; a controller that makes no pods for half a
+        minute is kept from it.
+        """
         clock = self._around.clock
         began = clock.now()
-        while (verdict := self._judged(rest, now)).for_now:
+        while True:
+            verdict = self._judged(rest, now)
+            patience = self._options.wave_timeout if budgets and verdict.for_now else 0.0
+            patience = max(patience, NOT_MADE if verdict.lacking else 0.0)
             seconds = clock.now() - began
-            if seconds >= self._options.wave_timeout:
-                break
-            wave, text = self._progress.wave, verdict.reasons[0]
+            if seconds >= patience:
+                return now, verdict
+            wave, text = self._progress.wave, (*verdict.lacking, *verdict.reasons)[0]
             self._around.journal.tell("waits", wave=wave, text=text, seconds=round(seconds))
             clock.sleep(AGAIN)
             now = self._read()
-        return now, verdict
+
+    def _require(self, rest: Waves) -> None:
+        """Stop in the middle of a wave if the rest of it no longer holds."""
+        now = self._read().cluster
+        verdict = self._preconditions.judge(rest, now, self._cordons.set, under_way=True)
+        if not verdict.good:
+            raise self._no_longer_holds(verdict)
 
     def _no_longer_holds(self, verdict: Verdict) -> StoppedError:
         return StoppedError(("the plan no longer holds.", *verdict.reasons))

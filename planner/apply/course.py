@@ -26,6 +26,7 @@ class Departure:
     controller: str | None
     node: str
     expected: tuple[str, ...]
+    reason: str = ""
 
     @property
     def lost(self) -> bool:
@@ -87,12 +88,16 @@ class Course:
     promised: Promised
     excess_before: int
     excess_after: int
+    waiting_before: int | None = None
+    """Pods that waited when the plan was made, where it says so."""
     goals: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
     priority_threshold: int | None = None
     max_unavailable: int | None = None
     about: tuple[str, ...] | None = None
     counts: tuple[WorkloadChange, ...] = ()
+    workloads: tuple[WorkloadChange, ...] = ()
+    """Over which domains the plan counts pods."""
     state: str | None = None
     selected: bool = False
     """A drain of some pods only (--pod-selector): others may stay."""
@@ -130,11 +135,13 @@ def course_of_evictions(document: EvictionPlan) -> Course:
         promised=document.promised or after,
         excess_before=document.before.excess,
         excess_after=document.after.excess,
+        waiting_before=document.before.pending,
         goals=asked.goals,
         nodes=asked.nodes,
         priority_threshold=asked.priority_threshold,
         max_unavailable=asked.max_unavailable,
         about=asked.about,
+        workloads=document.workloads,
         state=document.state,
     )
 
@@ -186,5 +193,11 @@ def _waves(
 
 def _departure(each: PlannedEviction) -> Departure:
     return Departure(
-        each.pod, each.uid, each.workload, each.controller, each.node, each.expected_nodes
+        each.pod,
+        each.uid,
+        each.workload,
+        each.controller,
+        each.node,
+        each.expected_nodes,
+        each.reason,
     )

@@ -16,6 +16,7 @@ from planner.apply.course import Course, course_of_drain, course_of_evictions
 from planner.apply.journal import Journal, Listener, Past
 from planner.apply.lease import NAME, NAMESPACE, HeldLease, Holding, Lease, Lock, NoLock, new_holder
 from planner.apply.objects import who
+from planner.apply.owners_told import OwnersTold
 from planner.apply.refusals import Reviewed, refuse, refuse_other_cluster
 from planner.apply.replanning import replanned
 from planner.apply.replay_rest import is_ours
@@ -117,6 +118,7 @@ def carry_out_plan(api: Api, document: Reviewed, asked: Asked, hooks: Hooks) -> 
             place=place,
             who=_who(writer),
             holder=holder,
+            owners=_owners(writer, asked, clock, document.plan_id or "", holder),
         )
         options = Options(
             last_wave=asked.last_wave,
@@ -202,6 +204,13 @@ def _lock(writer: Writer, asked: Asked, clock: Clock, holder: str, past: Past) -
     if asked.renews:
         lease.keep_renewing()
     return lease
+
+
+def _owners(
+    writer: Writer, asked: Asked, clock: Clock, plan: str, holder: str
+) -> OwnersTold | None:
+    """Who holds the lock for us tells them, too."""
+    return None if asked.lock_holder is not None else OwnersTold(writer, clock, plan, holder)
 
 
 def _who(writer: Writer) -> str | None:

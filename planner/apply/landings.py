@@ -8,7 +8,7 @@ one controller are alike, and kube-scheduler does not care which of them it plac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -234,8 +234,11 @@ class WaveWatch:
         if late:
             yield f"{named_or_counted(sorted(late), 'pod')} not ready"
 
-    def landed(self) -> list[Landed]:
-        """Who came for whom, as seen last; departures for which nobody came stay."""
+    def landed(self, gone: Collection[str] | None = None) -> list[Landed]:
+        """Who came for whom, as seen last; departures for which nobody came stay.
+
+        `gone` are the uids of pods that have left, if others are still to leave.
+        """
         found: list[Landed] = []
         for each in self._controlled:
             pods = self._pods.get(each.owner, [])
@@ -245,14 +248,14 @@ class WaveWatch:
                 if pod.node and not pod.ending and not pod.failed
                 and (pod.uid not in each.before or pod.uid in each.waited)
             ]  # fmt: skip
-            gone = [departure for departure in each.departures if not departure.lost]
-            pairs = matched(gone, came)
+            left = [d for d in each.departures if not d.lost and (gone is None or d.uid in gone)]
+            pairs = matched(left, came)
             for departure, pod, promised in pairs:
                 began = self._evicted.get(departure.uid, self._clock.now())
                 seconds = max(0, round(self._ready.get(pod.uid, began) - began))
                 found.append(Landed(departure, pod.name, pod.node, seconds, promised))
             settled = {departure.uid for departure, _, _ in pairs}
-            each.departures = [d for d in gone if d.uid not in settled]
+            each.departures = [d for d in each.departures if d.uid not in settled and not d.lost]
         return found
 
 

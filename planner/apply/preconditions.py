@@ -6,7 +6,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from planner.apply.course import Course, CourseWave, Departure
-from planner.apply.replay_rest import replay_rest, without_our_cordons
+from planner.apply.replay_rest import Replayed, replay_rest, without_our_cordons
+from planner.apply.scaled_down import ScaledDown
+from planner.apply.unmade_pods import lacking, with_unmade_pods
 from planner.cluster import Cluster
 from planner.cluster.owners import WorkloadRef
 from planner.disruption.budgets import allowances
@@ -15,8 +17,8 @@ from planner.documents.plan_id import fingerprint
 from planner.drain.leaving import leaving_pods
 from planner.drain.options import DrainOptions
 from planner.scheduler.profile import Profile
-from planner.words import count_of
 
+GONE = "is gone"
 NOT_NOW = "does not allow it now"
 """How `disruption.budgets` says that a budget is used up."""
 
@@ -26,12 +28,14 @@ class Verdict:
     """Whether what is left can be carried out, in how many seeds, and what has changed.
 
     `for_now`: only budgets stand in the way, which may let pods go when others are ready again.
+    `lacking`: controllers that want more pods than they have, where these would make a difference.
     """
 
     seeds: int
     holds: int
     reasons: tuple[str, ...] = ()
     for_now: bool = False
+    lacking: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -52,7 +56,12 @@ class Preconditions:
         self._profile = profile
         self._known: dict[tuple[object, ...], Verdict] = {}
         if course.state is not None and course.converges:
-            key = (course.state, tuple(wave.number for wave in course.waves), frozenset[str]())
+            key = (
+                course.state,
+                tuple(wave.number for wave in course.waves),
+                frozenset[str](),
+                False,
+            )
             self._known[key] = Verdict(course.seeds, course.seeds)
 
     def judge(
@@ -61,19 +70,52 @@ class Preconditions:
         cluster: Cluster,
         held: Collection[str] = (),
         most_excess: int | None = None,
+        *,
+        under_way: bool = False,
     ) -> Verdict:
-        """Whether these waves can be carried out; `held` are nodes that we keep cordoned."""
-        reasons = tuple(self._changes(rest, cluster))
+        """Whether these waves can be carried out; `held` are nodes that we keep cordoned.
+
+        With the first of them `under_way` some pods are missing for a while, which budgets and
+        StatefulSets mind: that is left to the API server, and only the end counts.
+        """
+        reasons = tuple(self._changes(rest, cluster, under_way=under_way))
         if reasons:
             for_now = all(each.endswith(NOT_NOW) for each in reasons)
             return Verdict(self._course.seeds, 0, reasons, for_now)
-        key = self._key(rest, cluster, held)
+        key = (*self._key(rest, cluster, held), under_way)
         if key not in self._known or most_excess is not None:
-            tried = replay_rest(self._course, rest, cluster, self._profile, held, most_excess)
-            failed = f"in {tried.seeds - tried.holds} of {tried.seeds} seeds {tried.why}"
-            why = () if tried.good else (failed,)
-            self._known[key] = Verdict(tried.seeds, tried.holds, why, tried.refused)
+            self._known[key] = (
+                self._tried_under_way(rest, cluster, held)
+                if under_way
+                else self._tried(rest, cluster, held, most_excess)
+            )
         return self._known[key]
+
+    def _tried_under_way(
+        self, rest: Sequence[CourseWave], cluster: Cluster, held: Collection[str]
+    ) -> Verdict:
+        """When those that were evicted have ended, and others are made in their place."""
+        ours = {each.uid for each in self._course.departures}
+        ending = [i for i, pod in enumerate(cluster.pods) if pod.terminating and pod.uid in ours]
+        then = with_unmade_pods(cluster.without(ending) if ending else cluster)
+        return _verdict(replay_rest(self._course, rest, then, self._profile, held, budgets=False))
+
+    def _tried(
+        self,
+        rest: Sequence[CourseWave],
+        cluster: Cluster,
+        held: Collection[str],
+        most_excess: int | None,
+    ) -> Verdict:
+        """As the cluster is, and where controllers lack pods, with these as well."""
+        course, profile = self._course, self._profile
+        tried = replay_rest(course, rest, cluster, profile, held, most_excess)
+        more = with_unmade_pods(cluster)
+        lacks = lacking(cluster, more)
+        if lacks and tried.good:
+            then = replay_rest(course, rest, more, profile, held, most_excess)
+            lacks = () if then.good else lacks
+        return _verdict(tried, lacks)
 
     def _key(
         self, rest: Sequence[CourseWave], cluster: Cluster, held: Collection[str]
@@ -83,31 +125,36 @@ class Preconditions:
         whole = all(wave in self._course.waves for wave in rest)
         return (state, left if whole else tuple(rest), frozenset(held))
 
-    def _changes(self, rest: Sequence[CourseWave], cluster: Cluster) -> Iterator[str]:
+    def _changes(
+        self, rest: Sequence[CourseWave], cluster: Cluster, *, under_way: bool
+    ) -> Iterator[str]:
         now = without_our_cordons(cluster, self._course.plan_id)
         movability = Movability(now, self._course.policy)
+        scaled = ScaledDown(self._course, rest, now, self._profile)
+        yield from scaled.lines()
         for wave in rest:
             for name in (*wave.cordon, *wave.drain):
                 if name not in now.node_index:
                     yield f"node {name} is gone"
             for each in wave.departures:
-                changed = self._changed(each, now, movability)
-                if changed is not None:
+                changed = self._changed(each, now, None if under_way else movability)
+                if changed is not None and not (changed == GONE and scaled.explains(each)):
                     yield f"{each.name} {changed}"
-        yield from _scaled_down(rest, now)
         if self._course.command == "drain" and not self._course.selected:
             yield from self._came_to_drained_nodes(now)
 
-    def _changed(self, each: Departure, cluster: Cluster, movability: Movability) -> str | None:
+    def _changed(
+        self, each: Departure, cluster: Cluster, movability: Movability | None
+    ) -> str | None:
         index = cluster.pod_index.get(each.pod)
         if index is None:
-            return "is gone"
+            return GONE
         pod, node = cluster.pods[index], int(cluster.node_of[index])
         if pod.uid != each.uid:
             return "was made anew since"
         if node < 0 or cluster.nodes[node].name != each.node:
             return f"is not on {each.node} any more"
-        stays = movability.why(index)
+        stays = None if movability is None else movability.why(index)
         if stays is not None:
             return f"may not be evicted: {stays.text}"
         threshold = self._course.priority_threshold
@@ -138,17 +185,6 @@ class Preconditions:
                 yield f"{cluster.pods[pod].name} came to {node}, which is to be emptied"
 
 
-def _scaled_down(rest: Sequence[CourseWave], cluster: Cluster) -> Iterator[str]:
-    """Workloads that want fewer pods than they did: their evictions may repair nothing."""
-    told: set[tuple[str, str]] = set()
-    refs = {(ref.namespace, ref.short): ref for ref in cluster.workloads}
-    evicted = {(d.namespace, d.workload) for wave in rest for d in wave.departures}
-    for each in (ready for wave in rest for ready in wave.ready):
-        key = (each.namespace, each.workload)
-        wants = cluster.owners.desired(refs[key]) if key in refs else None
-        if each.wants is None or key in told or key not in evicted or wants is None:
-            continue
-        if wants < each.wants:
-            told.add(key)
-            pods = count_of(wants, "pod")
-            yield f"{each.workload} wants {pods} now and wanted {each.wants}"
+def _verdict(tried: Replayed, lacks: tuple[str, ...] = ()) -> Verdict:
+    failed = f"in {tried.seeds - tried.holds} of {tried.seeds} seeds {tried.why}"
+    return Verdict(tried.seeds, tried.holds, () if tried.good else (failed,), tried.refused, lacks)

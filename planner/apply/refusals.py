@@ -59,9 +59,12 @@ def _refuse_drain(document: DrainPlan, file: str) -> None:
         raise RefusedError(f"{file} is a drain that is {document.status}")
     extra = any(each.extra_nodes for each in document.rounds)
     if document.options.rolling or len(document.rounds) != 1 or extra:
+        nodes = " ".join(document.rounds[0].nodes) if document.rounds else "NODE..."
         raise RefusedError(
-            f"{file} is a rolling drain, in which nodes come back between rounds",
-            help="drain the nodes of one round at a time: planner drain NODE... -o json",
+            f"{file} is a rolling drain of {count_of(len(document.rounds), 'round')}: nodes come "
+            "back between them, which apply neither does nor sees",
+            help=f"round by round: planner drain {nodes} -o json > round.json && "
+            "planner apply round.json; uncordon the nodes when they are back, and plan the next",
         )
 
 

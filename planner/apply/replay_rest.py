@@ -73,6 +73,16 @@ class Measure:
         uids = {each.uid for each in course.departures}
         self._leaving = [i for i, pod in enumerate(cluster.pods) if pod.uid in uids]
 
+    def breaks(self, groups: Collection[int], node_of: IntArray) -> bool:
+        """Whether pods of these groups break a rule that counts."""
+        wanted = self.aim.at(node_of)
+        return any(
+            int(wanted.group_of[pod]) in groups
+            for each in violations(wanted, self._profile)
+            if self._counts(each)
+            for pod in each.pods
+        )
+
     def excess(self, node_of: IntArray) -> int:
         """What the goals are missed by; of a drain, pods that are still there."""
         if self._course.command == "drain":
@@ -114,10 +124,12 @@ def replay_rest(
     profile: Profile,
     held: Collection[str] = (),
     most_excess: int | None = None,
+    *,
+    budgets: bool = True,
 ) -> Replayed:
     """Carry the waves out in all manners; `held` nodes are cordoned when it begins.
 
-    `most_excess` takes the place of what the plan promised.
+    `most_excess` takes the place of what the plan promised. Without `budgets` nobody minds these.
     """
     now = with_condition_taints(without_our_cordons(cluster, course.plan_id))
     if not held:
@@ -125,12 +137,12 @@ def replay_rest(
     lost = [now.pod_index[d.pod] for wave in rest for d in wave.departures if d.lost]
     now = without_pods(now, lost)
     measure = Measure(course, now, profile)
-    budgets = allowances(now, course.max_unavailable)
+    limits = allowances(now, course.max_unavailable) if budgets else Allowances((), now.group_of)
     promised = course.promised.excess if most_excess is None else most_excess
     target = Target(promised, allowed_waiting(course, now))
     index = now.node_index
     standing = tuple(sorted(index[name] for name in held if name in index))
-    trials = _Trials(measure, profile, budgets, target, course, standing)
+    trials = _Trials(measure, profile, limits, target, course, standing)
     # A wave whose pods are all gone still lifts its cordons in the end.
     tried = trials.tried([_wave_plan(now, wave) for wave in rest])
     reached = zip(tried.manners, tried.reached, strict=True)
@@ -157,11 +169,16 @@ def _why(cluster: Cluster, run: TrialRun, target: Target, measure: Measure) -> s
 
 
 def allowed_waiting(course: Course, now: Cluster) -> int:
-    """How many pods may wait in the end: as many as promised, or as wait whatever we do."""
+    """How many pods may wait in the end: as many as promised, and those that came since and wait.
+
+    Where nobody knows how many waited when the plan was made, as many as wait whatever we do.
+    """
     touched = {(each.namespace, each.workload) for each in course.departures}
     refs = (now.workloads[int(now.group_of[pod])] for pod in now.pending.tolist())
     others = sum((ref.namespace, ref.short) not in touched for ref in refs)
-    return max(course.promised.waiting, others)
+    if course.waiting_before is None:
+        return max(course.promised.waiting, others)
+    return course.promised.waiting + max(0, others - course.waiting_before)
 
 
 def _wave_plan(cluster: Cluster, wave: CourseWave) -> WavePlan:

@@ -11,6 +11,7 @@ from planner.apply.course import Course, Departure
 from planner.apply.journal import Journal
 from planner.apply.landings import Landed
 from planner.apply.lease import Lock
+from planner.apply.owners_told import OwnersTold
 from planner.apply.preconditions import Verdict
 from planner.apply.stopping import CancelledError
 from planner.apply.writing import Writer
@@ -63,6 +64,8 @@ class Surroundings:
     place: str
     who: str | None = None
     holder: str | None = None
+    owners: OwnersTold | None = None
+    """None where somebody else tells them."""
 
     def go_on(self) -> None:
         """Raise if nothing may be evicted any more."""
@@ -90,3 +93,5 @@ class Progress:
     wave: int = 0
     """The one under way, or if that has not `begun` the next one."""
     begun: bool = False
+    ready_nodes: frozenset[str] = frozenset()
+    """Those that were ready when the cluster was read first."""

@@ -95,7 +95,7 @@ def rebalance_course(document: Plan, made: EvictionPlan) -> Course:
     """The course of a rebalance, once its cordons are known."""
     moved = tuple(each for each in document.workloads if each.moved)
     course = course_of_evictions(made.model_copy(update={"plan_id": document.plan_id}))
-    return replace(course, command="solve", counts=moved)
+    return replace(course, command="solve", counts=moved, waiting_before=None)
 
 
 def _json(made: EvictionPlan) -> dict[str, object]:
@@ -173,6 +173,6 @@ def _refused(found: _Steered, document: Plan, order: Sequence[Step], most: int) 
         what = f"it ends in the promised counts in {good} of {seeds} seeds"
     return RefusedError(
         "kube-scheduler would not carry out this plan",
-        detail=f"{what}\nCordons that prevent it: none within {at_once}.",
+        detail=f"{what}\n      Cordons that prevent it: none within {at_once}.",
         help="planner evict --for spread looks for evictions that end well by themselves",
     )

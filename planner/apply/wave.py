@@ -5,26 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from planner.apply.cordons import Cordons
-from planner.apply.course import Course, CourseWave
+from planner.apply.course import Course, CourseWave, Departure
 from planner.apply.evicting import Evictions
 from planner.apply.journal import Past
-from planner.apply.landings import (
-    UNSCHEDULABLE,
-    Controlled,
-    Landed,
-    Look,
-    WaveWatch,
-    controlled_by,
-)
+from planner.apply.landings import Controlled, Landed, Look, WaveWatch, controlled_by
 from planner.apply.pods import PodLists
 from planner.apply.state import Progress, ReadNow, Surroundings
-from planner.apply.stopping import StoppedError
-from planner.disruption.movability import answers
-from planner.explain.one_sentence import ShortExplainer
-from planner.words import conjoined
+from planner.apply.stopping import CancelledError, StoppedError
+from planner.apply.stuck import why_stuck
 
 EVERY = 2.0
 """Seconds between two looks at pods."""
+LOOK_AFTER = 5.0
+"""Seconds of evictions after which those that come are looked at."""
+JUDGE_AFTER = 30.0
+"""Seconds of evictions after which it is asked whether the rest still holds, or four times as long
+as that takes."""
 
 
 class Wave:
@@ -45,6 +41,9 @@ class Wave:
         self._progress = progress
         self._past = past
         self._missing: tuple[str, ...] = ()
+        self._now = now.cluster
+        self._looked = self._judged = around.clock.now()
+        self._judging = 0.0
         self._controlled = self._controllers(now)
         lists = PodLists(around.writer, around.clock)
         self._watch = WaveWatch(lists, around.clock, self._controlled, self._wanted_now)
@@ -119,20 +118,42 @@ class Wave:
         cordons: Cordons,
         timeout: float,
         still_good: Callable[[], bool],
+        require: Callable[[CourseWave], None],
     ) -> None:
         """All of them, and until others have come in their place.
 
         Pods that no node takes end it, unless the rest of the plan is `still_good`: which of
-        several pods is left waiting for a later wave may be for kube-scheduler to choose.
+        several pods is left waiting for a later wave may be for kube-scheduler to choose. A wave
+        that takes long may no longer hold: `require` raises if what is left of it does not.
         """
+        until = self._around.clock.now() + timeout
+        try:
+            for each in self._wave.departures:
+                self._evict(each, evictions, cordons, until, require)
+            self._wait(cordons, until, still_good)
+        except (StoppedError, CancelledError):
+            self._progress.landed += self._watch.landed(self._progress.outcomes)
+            raise
+
+    def _evict(
+        self,
+        each: Departure,
+        evictions: Evictions,
+        cordons: Cordons,
+        until: float,
+        require: Callable[[CourseWave], None],
+    ) -> None:
+        def may() -> None:
+            self._may(cordons, lambda: require(self._wave.without(self._progress.outcomes)))
+
+        evicted = evictions.evict(each, self._wave.number, may, lambda: self._look(cordons), until)
+        self._progress.outcomes[each.uid] = "evicted" if evicted else "gone"
+        self._watch.left(each.uid)
+        if evicted and self._around.owners is not None:
+            self._around.owners.of_eviction(each, self._now)
+
+    def _wait(self, cordons: Cordons, until: float, still_good: Callable[[], bool]) -> None:
         wave, clock = self._wave, self._around.clock
-        until = clock.now() + timeout
-        for each in wave.departures:
-            evicted = evictions.evict(
-                each, wave.number, self._around.go_on, lambda: self._look(cordons), until
-            )
-            self._progress.outcomes[each.uid] = "evicted" if evicted else "gone"
-            self._watch.left(each.uid)
         while not (look := self._look(cordons, still_good)).over:
             if look.stuck:  # and yet all is well
                 return
@@ -145,10 +166,23 @@ class Wave:
                 self._watch.again()
             clock.sleep(EVERY)
 
+    def _may(self, cordons: Cordons, require: Callable[[], None]) -> None:
+        """Raises if nothing may be evicted any more."""
+        self._around.go_on()
+        clock = self._around.clock
+        if clock.now() - self._looked >= LOOK_AFTER:
+            self._look(cordons)
+        began = clock.now()
+        if began - self._judged >= max(JUDGE_AFTER, 4 * self._judging):
+            require()
+            self._judged = clock.now()
+            self._judging = self._judged - began
+
     def _look(self, cordons: Cordons, still_good: Callable[[], bool] = lambda: False) -> Look:
         """How far it is; raises if a pod can't be placed."""
         self._around.go_on()
         look = self._watch.look()
+        self._looked = self._around.clock.now()
         self._progress.waiting, self._missing = look.waiting, look.missing
         if look.stuck and not (look.settled and still_good()):
             raise self._cannot_be_placed(look.stuck, cordons)
@@ -158,17 +192,9 @@ class Wave:
         """Cordons are lifted at once; then it is said why."""
         cordons.lift(set(cordons.set))
         cluster = self._around.read().cluster
-        explainer = ShortExplainer(cluster, self._around.profile)
-        lines = ["a replacement can't be placed."]
-        for index in cluster.pending.tolist():
-            pod = cluster.pods[index]
-            if pod.name in stuck:
-                why = explainer.sentence(index)
-                lines.append(f"{pod.name} waits for {UNSCHEDULABLE} s. {why}")
-        away = [node.name for node in cluster.nodes if not answers(node)]
-        if away:
-            lines.append(f"{conjoined(away)} {'is' if len(away) == 1 else 'are'} not ready.")
-        return StoppedError(tuple(lines), tuple(stuck))
+        why = why_stuck(cluster, self._around.profile, stuck, self._progress.ready_nodes)
+        lines = ("a replacement can't be placed.", *why)
+        return StoppedError(lines, tuple(stuck))
 
     def verify(self) -> list[Landed]:
         """Who came where, each of them told."""
@@ -181,6 +207,8 @@ class Wave:
             if not departure.lost
         ]
         for each in landed:
+            if self._around.owners is not None:
+                self._around.owners.of_landing(each, self._now)
             self._around.journal.write(
                 "landed" if each.as_promised else "elsewhere",
                 wave=self._wave.number,

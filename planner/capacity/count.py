@@ -40,15 +40,15 @@ class Placed:
 
 
 def most_placed(
-    cluster: Cluster, demands: Sequence[Demand], profile: Profile, up_to: int
+    cluster: Cluster, demands: Sequence[Demand], profile: Profile, up_to: int, bound: int | None
 ) -> Placed:
-    """The most sets of which all pods find a node, under the tie seed 0.
+    """The most sets of which all pods find a node, under the tie seed 0; no more than `bound` fit.
 
     Of one kind of pod all are tried at once: whoever fails, fails again. Of a mix the number is
     searched for, since pods of higher priority go first, whatever set they belong to.
     """
     if len(demands) == 1 and demands[0].ratio == 1:
-        return _one_kind(cluster, demands, profile, up_to)
+        return _one_kind(cluster, demands, profile, up_to, bound)
     low, high = 0, min(FIRST, up_to)
     best = placed_at(cluster, demands, profile, 0)
     while high > low:
@@ -67,15 +67,23 @@ def most_placed(
     return Placed(best.sets, best.cluster, best.pods, stopped=low < up_to)
 
 
-def _one_kind(cluster: Cluster, demands: Sequence[Demand], profile: Profile, up_to: int) -> Placed:
-    size = min(FIRST, up_to)
+def _one_kind(
+    cluster: Cluster, demands: Sequence[Demand], profile: Profile, up_to: int, bound: int | None
+) -> Placed:
+    """One more than can fit, or ever more where that is not known."""
+    size = min(FIRST if bound is None else bound + 1, up_to)
     while True:
         more = with_more(cluster, demands, size)
         ended = settle(apply_changes(more.cluster, []), profile).cluster
         landed = [pod for pod in more.every if ended.node_of[pod] >= 0]
         if len(landed) < size or size >= up_to:
-            return placed_at(cluster, demands, profile, len(landed), len(landed) < size)
+            break
         size = min(2 * size, up_to)
+    stopped = len(landed) < size
+    if not stopped or demands[0].has_own_claims:
+        return placed_at(cluster, demands, profile, len(landed), stopped)
+    left = set(more.every).difference(landed)
+    return Placed(len(landed), ended.without(left), tuple(landed), stopped)
 
 
 def placed_at(

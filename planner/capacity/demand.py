@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from planner.cluster import PENDING, Cluster
 from planner.cluster.new_pods import with_new_pods
@@ -97,10 +98,9 @@ def _clone(demand: Demand, number: int, k: int) -> Pod:
 def demand_of(cluster: Cluster, ref: WorkloadRef, ratio: int = 1) -> Demand:
     """What the controller would make next; refuses what has no number of replicas."""
     there = cluster.owners.desired(ref) or 0
-    running = sum(
-        cluster.workloads[int(group)] == ref
-        for group in cluster.group_of[cluster.node_of > PENDING - 1]
-    )
+    groups = [i for i, each in enumerate(cluster.workloads) if each == ref]
+    mine = np.isin(cluster.group_of, groups) & (cluster.node_of >= PENDING)
+    running = int(np.count_nonzero(mine))
     changed = apply_changes(cluster, [Scale(ref, max(there, running) + 1)])
     if not changed.made:
         raise PlannerError("its controller makes no more pods", object=ref.key)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from planner.capacity.count import Placed, Stop, most_placed, placed_at, stops
-from planner.capacity.demand import Demand
-from planner.capacity.moves import Best, Bound, Point, Rearranging, room_bound
+from planner.capacity.demand import Demand, Enlarged, with_more
+from planner.capacity.moves import Best, Bound, Point, Rearranging, room_bound, usable_nodes
+from planner.capacity.slots import most_slots
 from planner.capacity.survive import Fails, Failure, Survival, Surviving
 from planner.cluster import GONE, Cluster
 from planner.cluster.quotas import QuotaRoom, Quotas
@@ -67,27 +68,32 @@ def capacity(
 ) -> Found:
     """Count, and say what stops; `cluster` has nobody else waiting (`ready`)."""
     quota = _quota(cluster, demands)
-    bound = room_bound(cluster, demands)
+    one = with_more(cluster, demands, 1)
+    bound = room_bound(one)
     most = options.up_to if quota is None else min(options.up_to, quota.pods)
-    now = most_placed(cluster, demands, profile, most)
+    slots = _slots(one, demands)
+    now = most_placed(cluster, demands, profile, most, slots)
     blocked, reasons = _stopped(now, demands, profile)
     top = min(most, now.sets if bound is None else max(now.sets, bound.count))
     best: Best | None = None
     within: Best | None = None
     points: tuple[Point, ...] = ()
+    if now.stopped and slots == now.sets:
+        best = Best(now.sets, now.sets)
     if now.stopped and options.moves != 0 and top > now.sets:
         rearranging = Rearranging(cluster, demands, profile, options.time_limit)
-        best = rearranging.best(top)
+        best = best or rearranging.best(top)
         if options.moves is not None:
             within = rearranging.best(top, options.moves)
         points = rearranging.curve(best.count, top if within is None else within.count)
-    elif now.stopped and options.moves != 0:
+    elif now.stopped and best is None and options.moves != 0:
         best = Best(now.sets, now.sets)
     survive = silent_now = None
     if options.survive is not None:
         survival = Survival(cluster, demands, profile, options.survive, options.manner)
         survive = survival.found(now.sets)
-        if survive is not None and options.manner == "removed" and options.moves != 0:
+        tried = survive is not None and survive.seeds > 0
+        if tried and options.manner == "removed" and options.moves != 0:
             silent_now = replace(survival, manner="unreachable").fails(0, 0)
     return Found(
         demands=tuple(demands),
@@ -112,11 +118,21 @@ def _stopped(
     """The first member of the set that finds no node any more, and why."""
     if not now.stopped:
         return 0, ()
+    if len(demands) == 1:
+        return 0, stops(now.cluster, demands[0], profile)
     for i, demand in enumerate(demands):
         one = Demand(demand.ref, demand.sample)
         if placed_at(now.cluster, [one], profile, 1).stopped:
             return i, stops(now.cluster, one, profile)
     return 0, ()
+
+
+def _slots(one: Enlarged, demands: Sequence[Demand]) -> int | None:
+    """Of one kind of pod: no more fit while others stay where they are."""
+    if len(demands) != 1 or demands[0].ratio != 1:
+        return None
+    group = one.cluster.groups[int(one.cluster.group_of[one.every[0]])]
+    return most_slots(one.cluster, usable_nodes(one.cluster, group.spec), group.index)
 
 
 def _running(cluster: Cluster, demand: Demand) -> int:

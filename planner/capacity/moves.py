@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from planner.capacity.demand import Demand, with_more
-from planner.capacity.evictions_bound import fewest_evictions
+from planner.capacity.demand import Demand, Enlarged, with_more
 from planner.cluster import Cluster
 from planner.cluster.node_rules import BoolArray, NodeRules
+from planner.evictions.room_bound import fewest_evictions
 from planner.scheduler.profile import Profile
 from planner.sequences.outcome import PlanOutcome
 from planner.sequences.plan import plan_outcome
@@ -58,14 +59,13 @@ class Bound:
     why: str
 
 
-def room_bound(cluster: Cluster, demands: Sequence[Demand]) -> Bound | None:
-    """What is free in all, on nodes that the pods may use, against what a set asks for."""
-    one = with_more(cluster, demands, 1)
-    usable = np.zeros(len(cluster.nodes), np.bool_)
+def room_bound(one: Enlarged) -> Bound | None:
+    """What is free in all, on nodes that `one` more set may use, against what it asks for."""
+    usable = np.zeros(len(one.cluster.nodes), np.bool_)
     asked = np.zeros(len(one.cluster.resources.names), np.int64)
     for pods in one.pods:
         group = one.cluster.groups[int(one.cluster.group_of[pods[0]])]
-        usable |= _usable(one.cluster, group.spec)
+        usable |= usable_nodes(one.cluster, group.spec)
         asked += len(pods) * one.cluster.resources.requests[group.index]
     free = (one.cluster.resources.allocatable - one.cluster.used)[usable].clip(0).sum(axis=0)
     limits = [(int(free[r]) // int(asked[r]), r) for r in np.flatnonzero(asked).tolist()]
@@ -97,14 +97,17 @@ class Rearranging:
         """Fewest moves for ever more pods: one by one at first, then in steps that grow.
 
         Each number is a plan of its own, checked like those of `planner solve --rebalance`. What is
-        left of the time goes into proofs that fewer moves would not do.
+        left of the time goes into proofs that fewer moves would not do. Time is what the searches
+        take by their own count, so that the same input gets the same answer; only where checking
+        plans takes longer than searching them does the clock end it.
         """
         points: list[Point] = []
-        left = self.time_limit
+        left, deadline = self.time_limit, time.monotonic() + self.time_limit
         step, count = 1, start + 1
-        while count <= most and left > 0:
+        while count <= most and left > 0 and time.monotonic() < deadline:
             part = 2 * SHARE if count == most and step > 1 else SHARE
-            found, spent = self._point(count, min(left, self.time_limit / part))
+            limit = min(left, self.time_limit / part, deadline - time.monotonic())
+            found, spent = self._point(count, limit)
             left -= max(spent, self.time_limit / LEAST_SHARE)
             if found is None:
                 if step == 1:
@@ -116,8 +119,8 @@ class Rearranging:
             count = count + step if count + step <= most else (most if count < most else most + 1)
         points = list(_consistent(points))
         for i, point in enumerate(points):
-            if not point.proven and left > 0:
-                limit = min(left, self.time_limit / SHARE)
+            if not point.proven and left > 0 and time.monotonic() < deadline:
+                limit = min(left, self.time_limit / SHARE, deadline - time.monotonic())
                 better, spent = self._point(point.count, limit, point.moves - 1)
                 left -= max(spent, self.time_limit / LEAST_SHARE)
                 points[i] = better if better is not None else point
@@ -154,10 +157,10 @@ def _by_room(cluster: Cluster, pods: Sequence[Sequence[int]]) -> int:
         return 0
     group = cluster.groups[int(cluster.group_of[pods[0][0]])]
     request = cluster.resources.requests[group.index]
-    return fewest_evictions(cluster, _usable(cluster, group.spec), request, len(pods[0]))
+    return fewest_evictions(cluster, usable_nodes(cluster, group.spec), request, len(pods[0]))
 
 
-def _usable(cluster: Cluster, spec: PodSpec) -> BoolArray:
+def usable_nodes(cluster: Cluster, spec: PodSpec) -> BoolArray:
     """Nodes that the rules about nodes alone leave."""
     rules = NodeRules(cluster)
     found: BoolArray = rules.affinity(spec) & rules.taints(spec.tolerations)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from planner.capacity.count import Placed, placed_at
+from planner.capacity.count import Placed, most_placed, placed_at
 from planner.capacity.demand import Demand
 from planner.cluster import Cluster
 from planner.replay.trial_work import affordable
@@ -37,6 +37,8 @@ class Surviving:
     """So many sets more survive each failure under all `seeds`; one more does not under some.
 
     `at_best` do under the first seed: ties decide about what lies between. `placed` has the sets.
+    With 0 seeds they were counted once each domain was lost, and not placed before: what is left
+    then has room for so many.
     """
 
     sets: int
@@ -65,11 +67,14 @@ class Survival:
         """
         if len(self.cluster.topology(KEY[self.failure]).domains) < 2:
             return None
+        pods = int(np.count_nonzero(self.cluster.node_of >= 0))
+        tries = affordable(pods, len(self.cluster.nodes))
+        if not tries:
+            return self._after_each_loss(most)
         now = self.fails(0, 0)
         if now is not None:
             return Surviving(0, 1, now, 0, self._placed(0, 0), fails_now=now)
-        pods = int(np.count_nonzero(self.cluster.node_of >= 0))
-        seeds = max(1, min(SEEDS, affordable(pods, len(self.cluster.nodes))))
+        seeds = min(SEEDS, tries)
         sets, above = self._halved(most, 0)
         at_best = sets
         for seed in range(1, seeds):
@@ -77,6 +82,27 @@ class Survival:
             if found is not None:
                 sets, above = self._halved(sets - 1, seed, found)
         return Surviving(sets, seeds, above, at_best, self._placed(sets, 0))
+
+    def _after_each_loss(self, most: int) -> Surviving:
+        """One simulation of each failure, where halving would take dozens of long ones."""
+        least = Fails(most + 1, "", 0)
+        for domain, nodes in self._failures(self.cluster):
+            changed = apply_changes(self.cluster, [LoseNodes(nodes, self.manner)])
+            ended = settle(changed, self.profile).cluster
+            waiting = len(ended.pending) - len(self.cluster.pending)
+            if waiting > 0:
+                now = Fails(0, domain, waiting)
+                return Surviving(0, 1, now, 0, self._placed(0, 0), fails_now=now)
+            fit = most_placed(ended, self.demands, self.profile, least.sets - 1, None).sets
+            if fit + 1 < least.sets:
+                least = Fails(fit + 1, domain, 1)
+        sets = least.sets - 1
+        return Surviving(sets, 0, least if least.domain else None, sets, self._placed(sets, 0))
+
+    def _failures(self, cluster: Cluster) -> Iterator[tuple[str, tuple[int, ...]]]:
+        topology = cluster.topology(KEY[self.failure])
+        for number, domain in enumerate(topology.domains):
+            yield domain, tuple(topology.nodes_of(number).tolist())
 
     def _halved(self, most: int, seed: int, above: Fails | None = None) -> tuple[int, Fails | None]:
         """The largest number up to `most` that survives, and the next one that does not."""
@@ -98,11 +124,9 @@ class Survival:
         placed = self._placed(sets, seed)
         if placed.stopped:
             return Fails(sets, "", 0)
-        topology = placed.cluster.topology(KEY[self.failure])
         worst: Fails | None = None
-        for number, domain in enumerate(topology.domains):
-            nodes = np.flatnonzero(topology.domain_of == number).tolist()
-            changed = apply_changes(placed.cluster, [LoseNodes(tuple(nodes), self.manner)])
+        for domain, nodes in self._failures(placed.cluster):
+            changed = apply_changes(placed.cluster, [LoseNodes(nodes, self.manner)])
             found = outcome(settle(changed, self.profile, seed=seed), self.profile)
             waiting = sum(max(0, each.waiting - each.waited) for each in found.workloads)
             if waiting and (worst is None or waiting > worst.waiting):

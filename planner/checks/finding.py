@@ -60,6 +60,8 @@ class Idea:
     """More than is needed where an earlier idea helps."""
     where: str = ""
     """The domain in which the change is made; the same elsewhere is another idea."""
+    works: Callable[[Any], bool] | None = None
+    """Whether it helps in the changed subject, where that is known without asking the rule."""
 
 
 @dataclass(frozen=True)

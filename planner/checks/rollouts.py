@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from planner.checks.own_pods import alone, own_pods
 from planner.checks.subject import Subject
 from planner.checks.workloads import CheckedWorkload
-from planner.cluster import PENDING
+from planner.cluster import PENDING, Cluster
+from planner.cluster.owners import WorkloadRef
 from planner.disruption.rollouts import rollout_of as rollout_under_way
 from planner.scenario.controller_run import manners
 from planner.scenario.deployment import Strategy, strategy_of
-from planner.scenario.rollout import rollout_of
-from planner.scenario.rollout_run import RolloutRun
+from planner.scenario.deployment_rollout import deployment_rollouts
+from planner.scenario.rollout_run import RolloutEnd
 from planner_models.workload import Deployment
 
 
@@ -21,15 +24,15 @@ class Rollouts:
 
     strategy: Strategy
     changes: bool
-    runs: tuple[RolloutRun, ...]
+    runs: tuple[RolloutEnd, ...]
 
     @property
-    def stuck(self) -> tuple[RolloutRun, ...]:
+    def stuck(self) -> tuple[RolloutEnd, ...]:
         """Those that end incomplete."""
         return tuple(run for run in self.runs if not run.complete)
 
     @property
-    def uneven(self) -> tuple[RolloutRun, ...]:
+    def uneven(self) -> tuple[RolloutEnd, ...]:
         """Those that complete with pods over the limit of their spread."""
         return tuple(run for run in self.runs if run.complete and run.excess)
 
@@ -38,33 +41,48 @@ def rollouts_of(subject: Subject, workload: CheckedWorkload) -> Rollouts | None:
     """None for what is no Deployment, has no pods, or has pods that find no node anyway.
 
     A manifest that changes the template of a running Deployment is rolled out; otherwise the next
-    restart is tried.
+    restart is tried. Pods of others that wait are left out: what they wait for is their own matter.
     """
-    key = ("rollouts", workload.ref)
-    memo = subject.memo
-    if key not in memo:
-        memo[key] = _rollouts(subject, workload)
-    found: Rollouts | None = memo[key]
+    if "rollouts" not in subject.memo:
+        subject.memo["rollouts"] = dict(_rollouts(subject))
+    found: Rollouts | None = subject.memo["rollouts"].get(workload.ref)
     return found
 
 
-def _rollouts(subject: Subject, workload: CheckedWorkload) -> Rollouts | None:
-    cluster = subject.before_rollout
+def _rollouts(subject: Subject) -> Iterator[tuple[WorkloadRef, Rollouts]]:
+    """Of all checked workloads that have one; they share a stage."""
+    if not any(each.ref.kind == "Deployment" for each in subject.workloads):
+        return
+    cluster = alone(subject.before_rollout, [])
+    chosen = [
+        (workload, deployment, _changes(subject, deployment))
+        for workload in subject.workloads
+        if (deployment := _rolled_out(cluster, workload)) is not None
+        and all(subject.before_rollout.node_of[own_pods(subject.cluster, workload)] != PENDING)
+    ]
+    rollouts = deployment_rollouts(
+        cluster,
+        subject.profile,
+        [(each, each.spec.template if changes else None) for _, each, changes in chosen],
+    )
+    for (workload, deployment, changes), rollout in zip(chosen, rollouts, strict=True):
+        seeds = subject.seeds(2 * workload.replicas)
+        runs = tuple(rollout.end(manner) for manner in manners(seeds))
+        yield workload.ref, Rollouts(strategy_of(deployment), changes, runs)
+
+
+def _rolled_out(cluster: Cluster, workload: CheckedWorkload) -> Deployment | None:
+    """The Deployment, if it has pods that a rollout would replace."""
     deployment = cluster.owners.controllers.get(workload.ref)
-    if not isinstance(deployment, Deployment) or not workload.replicas:
+    if (
+        not isinstance(deployment, Deployment)
+        or not workload.replicas
+        or deployment.spec.paused
+        or deployment.spec.template.spec.node_name
+        or not own_pods(cluster, workload)
+    ):
         return None
-    if deployment.spec.paused or deployment.spec.template.spec.node_name:
-        return None
-    groups = [i for i, ref in enumerate(cluster.workloads) if ref == workload.ref]
-    mine = [p for g in groups for p in (cluster.group_of == g).nonzero()[0].tolist()]
-    if not mine or any(cluster.node_of[pod] == PENDING for pod in mine):
-        return None
-    changes = _changes(subject, deployment)
-    template = deployment.spec.template if changes else None
-    rollout = rollout_of(cluster, subject.profile, workload.ref, template)
-    seeds = subject.seeds(2 * workload.replicas)
-    runs = tuple(rollout.run(manner) for manner in manners(seeds))
-    return Rollouts(strategy_of(deployment), changes, runs)
+    return deployment
 
 
 def _changes(subject: Subject, deployment: Deployment) -> bool:

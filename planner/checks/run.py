@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from planner.checks.finding import Finding, Fix
+from planner.checks.finding import Finding, Fix, Idea
 from planner.checks.registry import RULES
 from planner.checks.rule import Rule
 from planner.checks.subject import Subject
@@ -25,6 +25,8 @@ class Checked:
     silenced: int
     skipped: tuple[tuple[str, str], ...]
     """Rules that were not asked, with the reason."""
+    undecided: tuple[tuple[str, str], ...] = ()
+    """Rules that could not find something out within their limits, and what."""
 
 
 def check(subject: Subject, accepted: frozenset[str] = frozenset()) -> Checked:
@@ -37,7 +39,9 @@ def check(subject: Subject, accepted: frozenset[str] = frozenset()) -> Checked:
         if rule.needs_nodes and not subject.has_nodes:
             skipped.append((rule.id, "without nodes to try it on"))
             continue
-        for finding in rule.find(subject):
+        every = list(rule.find(subject))
+        before = frozenset(each.fingerprint for each in every)
+        for finding in every:
             if any((each, finding.objects[0]) in proven for each in rule.unless):
                 continue
             if finding.severity == "error":
@@ -45,9 +49,9 @@ def check(subject: Subject, accepted: frozenset[str] = frozenset()) -> Checked:
             if finding.fingerprint in accepted or _silent(subject, finding):
                 silenced += 1
             else:
-                found.append(_tried(subject, rule, finding))
+                found.append(_tried(subject, rule, finding, before))
     found.sort(key=lambda each: _WEIGHT[each.severity])
-    return Checked(tuple(found), silenced, tuple(skipped))
+    return Checked(tuple(found), silenced, tuple(skipped), tuple(subject.undecided.items()))
 
 
 def _asked(subject: Subject) -> Iterator[Rule]:
@@ -64,20 +68,31 @@ def _silent(subject: Subject, finding: Finding) -> bool:
     return bool(mine) and all(finding.rule in each for each in mine)
 
 
-def _tried(subject: Subject, rule: Rule, finding: Finding) -> Finding:
-    """Each idea is applied to a copy of the input; those after which the finding is gone stay."""
+def _tried(subject: Subject, rule: Rule, finding: Finding, before: frozenset[str]) -> Finding:
+    """Each idea is applied to a copy of the input; those after which the finding is gone stay.
+
+    Gone means that nothing has come in its place either: about some of the objects, or by another
+    field of them. `before` are the fingerprints of all that the rule has found.
+    """
     fixes = list(finding.fixes)
     about = frozenset(finding.objects)
     for idea in finding.ideas:
         if idea.if_nothing_else and any(each.helps for each in fixes):
             continue
         changed = subject.changed(idea.change).about(about)
-        if all(each.fingerprint != finding.fingerprint for each in rule.find(changed)):
+        if _helps(rule, idea, changed, before - {finding.fingerprint}):
             then = idea.then if isinstance(idea.then, str) else idea.then(changed)
             fixes.append(Fix(idea.text, then, idea.restarts, where=idea.where))
         elif idea.naming_in_vain:
             fixes.append(Fix(idea.text, helps=False))
     return replace(finding, fixes=tuple(_united(fixes)), ideas=())
+
+
+def _helps(rule: Rule, idea: Idea, changed: Subject, known: frozenset[str]) -> bool:
+    if idea.works is not None:
+        return idea.works(changed)
+    left = {each.fingerprint for each in rule.find(changed)}
+    return left <= known and rule.id not in changed.undecided
 
 
 def _united(fixes: list[Fix]) -> Iterator[Fix]:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from planner.scheduler.profile import Profile
 
 Survive = Literal["zone", "node", "none"]
+SNAPSHOTS = ("cluster", "samples", "settled", "before_rollout")
+"""What a subject makes when it is asked for it, whichever workloads are looked at."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,8 @@ class Subject:
     manifests: Manifests
     memo: dict[object, Any] = field(default_factory=dict)
     """What was simulated once and several rules ask about."""
+    undecided: dict[str, str] = field(default_factory=dict)
+    """By rule: what it could not find out within its limits, and about whom."""
 
     @property
     def profile(self) -> Profile:
@@ -105,19 +109,25 @@ class Subject:
         inventory = replenished(change(self.inventory), self.inventory)
         found = subject_of(inventory, self.manifests, self.profile_of, self.options)
         if _same_but_budgets(inventory, self.inventory):
-            found.__dict__["cluster"] = replace(self.cluster, budgets=inventory.budgets)
+            found.__dict__["cluster"] = self.cluster.with_budgets(inventory.budgets)
         return found
 
     def about(self, objects: frozenset[ObjectName]) -> Subject:
         """The same about some of the workloads alone, if any of them is among the objects."""
         mine = tuple(each for each in self.workloads if each.object in objects)
-        return replace(self, workloads=mine) if mine else self
+        if not mine:
+            return self
+        found = replace(self, workloads=mine)
+        found.__dict__.update({k: v for k, v in self.__dict__.items() if k in SNAPSHOTS})
+        return found
 
     @cached_property
     def settled(self) -> Cluster:
         """After the manifests were applied, pods moved to their new rules, and placed."""
-        from planner.scenario.manifests import applied
+        from planner.scenario.manifests import applied, changes_templates
 
+        if not changes_templates(self.cluster, self.inventory):
+            return self.before_rollout
         now, _ = applied(self.cluster, self.inventory)
         return self._placed(now)
 

@@ -29,6 +29,9 @@ GARBAGE_THRESHOLD = 100_000
 
 NO_PLUGINS = ("PYDANTIC_DISABLE_PLUGINS", "__all__")
 """Pydantic would look for plugins in whatever is installed; planner has none."""
+NO_THREADS = ("OPENBLAS_NUM_THREADS", "1")
+"""numpy would start a thread for each core, for products of floating-point matrices that nobody
+here asks for; a process with threads can't be forked as it is."""
 
 COMMANDS = (
     "inspect",
@@ -103,6 +106,7 @@ def main(arguments: Sequence[str] | None = None, program: str = "planner") -> in
     _accept_any_character()
     gc.set_threshold(GARBAGE_THRESHOLD)
     os.environ.setdefault(*NO_PLUGINS)
+    os.environ.setdefault(*NO_THREADS)
     given = tuple(sys.argv[1:] if arguments is None else arguments)
     session = Session(given, program=program)
     try:

@@ -9,6 +9,7 @@ import typer
 from planner.cli.input import read_cluster
 from planner.cli.options import (
     AllNamespaces,
+    Cache,
     Example,
     Filenames,
     IgnoredPlugins,
@@ -84,6 +85,7 @@ def capacity(  # noqa: PLR0913, PLR0917 - the options of the command
     time_limit: TimeLimit = 60.0,
     skip_invalid: SkipInvalid = False,
     max_input: MaxInput = None,
+    cache: Cache = False,
     namespace: Namespace = None,
     all_namespaces: AllNamespaces = False,
     selector: Selector = None,
@@ -94,6 +96,8 @@ def capacity(  # noqa: PLR0913, PLR0917 - the options of the command
     verbose: Verbose = False,
 ) -> int:
     """Count how many more pods fit, and say what stops the next one.
+
+    Exit code 3 if not a single one fits now, 4 if the best choice of nodes is not known.
 
     \b
     planner capacity                                     # of the running cluster

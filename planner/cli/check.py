@@ -10,6 +10,7 @@ import planner
 from planner.cli.errors import warn
 from planner.cli.live_options import live_of
 from planner.cli.options import (
+    Cache,
     Example,
     IgnoredPlugins,
     MaxInput,
@@ -21,7 +22,7 @@ from planner.cli.options import (
 )
 from planner.cli.output import show
 from planner.cli.session import session_of
-from planner.exit_codes import DONE, NEGATIVE
+from planner.exit_codes import DONE, NEGATIVE, UNDECIDED
 from planner.report.text.formats import Output
 
 Manifests = Annotated[
@@ -78,6 +79,7 @@ def check(  # noqa: PLR0913, PLR0917 - the options of the command
     time_limit: TimeLimit = 60.0,
     baseline: Baseline = None,
     max_input: MaxInput = None,
+    cache: Cache = False,
     scheduler: SchedulerConfig = None,
     ignored_plugins: IgnoredPlugins = None,
     output: OutputFormat = Output.TABLE,
@@ -85,6 +87,9 @@ def check(  # noqa: PLR0913, PLR0917 - the options of the command
     verbose: Verbose = False,
 ) -> int:
     """Find what is wrong with manifests by trying them on a cluster.
+
+    Exit code 3 if something is as bad as --fail-on says, 4 if a rule that may be as bad is
+    undecided.
 
     \b
     planner check -f deploy/ --live
@@ -108,9 +113,12 @@ def check(  # noqa: PLR0913, PLR0917 - the options of the command
         scheduler=scheduler,
         ignored_plugins=ignored_plugins or (),
         max_input=session_of(context).max_input,
+        cache=cache,
         live=live or False,
     )
     for text in found.warnings:
         warn(text)
     show(context, found, output, report)
-    return NEGATIVE if found.fails(fail_on) else DONE
+    if found.fails(fail_on):
+        return NEGATIVE
+    return UNDECIDED if found.undecided(fail_on) else DONE

@@ -11,6 +11,7 @@ import typer
 from planner.cli.input import read_cluster
 from planner.cli.options import (
     AllowOwners,
+    Cache,
     Example,
     Filenames,
     IgnoredPlugins,
@@ -131,6 +132,7 @@ def drain(  # noqa: PLR0913, PLR0917 - the options of the command
     example: Example = None,
     skip_invalid: SkipInvalid = False,
     max_input: MaxInput = None,
+    cache: Cache = False,
     selector: NodeSelector = None,
     zone: Zone = None,
     every: All = False,

@@ -29,6 +29,7 @@ _MARK = re.compile(r"^(error:|warning:|help:)", re.MULTILINE)
 FLAGS = {
     "all_namespaces": "-A",
     "anonymous": "--anonymous",
+    "cache": "--cache",
     "cordons": "--cordons",
     "costs": "--cost",
     "dask": "--dask",
@@ -110,7 +111,7 @@ def report_usage(error: typer.TyperException) -> int:
 
 def warn(text: str) -> None:
     """Something to know about the answer; lines after the first say more."""
-    _tell(f"warning: {text}")
+    _tell(f"warning: {_with_flags(text)}")
 
 
 def warn_of_skipped(notices: Iterable[Notice]) -> None:

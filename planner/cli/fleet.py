@@ -9,6 +9,7 @@ import typer
 
 from planner.cli.input import read_fleet
 from planner.cli.options import (
+    Cache,
     Example,
     Filenames,
     MaxInput,
@@ -57,6 +58,7 @@ def fleet(  # noqa: PLR0913, PLR0917 - the options of the command
     example: Example = None,
     skip_invalid: SkipInvalid = False,
     max_input: MaxInput = None,
+    cache: Cache = False,
     namespace: Namespace = None,
     now: Now = None,
     time_limit: TimeLimit = 60.0,

@@ -40,6 +40,7 @@ def read_cluster(
             max_input=session.max_input,
             live=live or False,
             progress=line,
+            cache=session.cache,
         )
     for text in (*cluster.ages(), *cluster.warnings):
         warn(text)
@@ -71,8 +72,9 @@ def read_fleet(
         example=example,
         skip_invalid=session.skip_invalid,
         max_input=session.max_input,
+        cache=session.cache,
     )
-    for text in fleet.ages():
+    for text in (*fleet.ages(), *fleet.warnings):
         warn(text)
     warn_of_skipped(fleet.notices)
     session.tell(f"read {len(fleet.members)} member clusters")

@@ -9,6 +9,7 @@ import typer
 from planner.cli.input import read_cluster
 from planner.cli.options import (
     AllNamespaces,
+    Cache,
     Example,
     Filenames,
     MaxInput,
@@ -40,6 +41,7 @@ def inspect(  # noqa: PLR0913, PLR0917 - the options of the command
     example: Example = None,
     skip_invalid: SkipInvalid = False,
     max_input: MaxInput = None,
+    cache: Cache = False,
     namespace: Namespace = None,
     all_namespaces: AllNamespaces = False,
     selector: Selector = None,

@@ -77,6 +77,12 @@ def _remember_max_input(context: typer.Context, value: str | None) -> str | None
     return value
 
 
+def _remember_cache(context: typer.Context, value: bool) -> bool:
+    if isinstance(context.obj, Session):
+        context.obj.cache = value
+    return value
+
+
 def _check_report(value: str | None) -> str | None:
     """Before anything is read and planned for minutes."""
     if value is not None:
@@ -126,6 +132,15 @@ MaxInput: TypeAlias = Annotated[
         "The most text to read from one file, unpacked; more is an error. [default: 16Gi]",
         "SIZE",
         callback=_remember_max_input,
+    ),
+]
+Cache: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--cache",
+        help="Keep what was read of the files, and start from it while their content is the same.",
+        callback=_remember_cache,
+        show_default=False,
     ),
 ]
 _NAMES = "name lists pod/web-1, and deploy/web where planner made the pods itself from a template"

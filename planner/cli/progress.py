@@ -13,6 +13,8 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
+from planner.workers.forks import rests_for_forks
+
 if TYPE_CHECKING:
     from planner import Progress
 
@@ -56,6 +58,7 @@ class ProgressLine:
     def __enter__(self) -> Self:
         if self._stream.isatty():
             self._clock = threading.Thread(target=self._tick, daemon=True)
+            rests_for_forks(self._clock, self._writing)
             self._clock.start()
         return self
 

@@ -10,6 +10,7 @@ from planner.cli.input import read_cluster
 from planner.cli.options import (
     MOST_SEEDS,
     AllNamespaces,
+    Cache,
     Example,
     Filenames,
     IgnoredPlugins,
@@ -75,6 +76,14 @@ Zones = Annotated[
         help="Whether every zone of the pools gets a node: spread counts only zones with one.",
     ),
 ]
+Moves = Annotated[
+    int | None,
+    limit(
+        "--moves",
+        "Up to so many running pods may move, too, if that saves nodes; without it the answer "
+        "says if a few would, 0 looks for none.",
+    ),
+]
 Compare = Annotated[
     bool,
     typer.Option(
@@ -101,11 +110,13 @@ def scale_up(  # noqa: PLR0913, PLR0917 - the options of the command
     keep_rollouts: KeepRollouts = True,
     survive: Survive = "none",
     zones: Zones = "used",
+    moves: Moves = None,
     seeds: Seeds = 6,
     compare: Compare = True,
     time_limit: TimeLimit = 60.0,
     skip_invalid: SkipInvalid = False,
     max_input: MaxInput = None,
+    cache: Cache = False,
     namespace: Namespace = None,
     all_namespaces: AllNamespaces = False,
     selector: Selector = None,
@@ -126,6 +137,7 @@ def scale_up(  # noqa: PLR0913, PLR0917 - the options of the command
     planner scale-up --pools pools.yaml
     planner scale-up -f cluster.json --pools pools.yaml
     planner scale-up -f cluster.json --pools pools.yaml deploy/api
+    planner scale-up -f cluster.json --pools pools.yaml --moves 5
     """
     cluster = read_cluster(context, filenames, example)
     plan = cluster.scale_up(
@@ -135,6 +147,7 @@ def scale_up(  # noqa: PLR0913, PLR0917 - the options of the command
         keep_rollouts=keep_rollouts,
         survive=survive,
         zones=zones,
+        moves=moves,
         seeds=seeds,
         compare=compare,
         time_limit=time_limit,

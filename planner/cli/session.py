@@ -22,6 +22,7 @@ class Session:
     verbose: bool = False
     skip_invalid: bool = False
     max_input: str | None = None
+    cache: bool = False
     program: str = "planner"
     """How planner was called; suggested commands begin with it."""
     live: dict[str, Any] = field(default_factory=dict)

@@ -10,6 +10,7 @@ import typer
 from planner.cli.input import read_cluster
 from planner.cli.options import (
     AllNamespaces,
+    Cache,
     Example,
     Filenames,
     IgnoredPlugins,
@@ -86,6 +87,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of the command
     example: Example = None,
     skip_invalid: SkipInvalid = False,
     max_input: MaxInput = None,
+    cache: Cache = False,
     namespace: Namespace = None,
     all_namespaces: AllNamespaces = False,
     selector: Selector = None,

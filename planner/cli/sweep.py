@@ -18,6 +18,7 @@ import planner
 from planner.cli.input import read_cluster
 from planner.cli.one_of_many import Command, Place, Ran, run_one
 from planner.cli.options import (
+    Cache,
     Example,
     Filenames,
     MaxInput,
@@ -115,6 +116,7 @@ def sweep(  # noqa: PLR0913, PLR0917 - the options of the command
     example: Example = None,
     skip_invalid: SkipInvalid = False,
     max_input: MaxInput = None,
+    cache: Cache = False,
     out: OutFolder = None,
     resume: Resume = False,
     jobs: Jobs = None,
@@ -148,6 +150,8 @@ def sweep(  # noqa: PLR0913, PLR0917 - the options of the command
         return tried.exit_code
     if filenames or example is not None:
         raise UsageError("-f goes with --grid; clusters are arguments", help=HOW)
+    if cache:
+        raise UsageError("--cache goes after --, to the command that reads the clusters", help=HOW)
     words = _command(session_of(context).arguments)
     files = list(clusters or ())
     files = files[: len(files) - len(words)]

@@ -10,6 +10,7 @@ import typer
 
 from planner.cli.input import read_cluster
 from planner.cli.options import (
+    Cache,
     Example,
     Filenames,
     IgnoredPlugins,
@@ -121,6 +122,7 @@ def whatif(  # noqa: PLR0913, PLR0917 - the options of the command
     example: Example = None,
     skip_invalid: SkipInvalid = False,
     max_input: MaxInput = None,
+    cache: Cache = False,
     lose: Lose = None,
     each: Each = None,
     pairs: Pairs = False,

@@ -18,6 +18,7 @@ from planner.sources.inventory import Inventory
 from planner.sources.load import no_garbage_collection
 from planner_models.node import Node
 from planner_models.pod import Pod
+from planner_models.pod_status import FINISHED
 from planner_models.policy import PodDisruptionBudget
 from planner_models.volume import PersistentVolumeClaim
 from planner_models.workload import Controller, Namespace, Service
@@ -31,7 +32,10 @@ def build_cluster(inventory: Inventory) -> Cluster:
 
 def _build(inventory: Inventory) -> Cluster:
     nodes = tuple(sorted(inventory.nodes, key=lambda node: node.name))
-    pods = tuple(pod for pod in inventory.pods if not pod.finished)
+    finished = tuple(pod for pod in inventory.pods if pod.phase in FINISHED)
+    pods = inventory.pods
+    if finished:
+        pods = tuple(pod for pod in pods if pod.phase not in FINISHED)
     owners = Owners(_controllers(inventory))
     groups, group_of = _grouped(pods, inventory.services, owners, inventory.budgets)
     node_of = _node_of(nodes, pods)
@@ -56,7 +60,7 @@ def _build(inventory: Inventory) -> Cluster:
         quotas=inventory.quotas,
         storage=_storage(inventory),
         arrival=_arrival(inventory.nodes, nodes),
-        finished_pods=tuple(pod for pod in inventory.pods if pod.finished),
+        finished_pods=finished,
         priority_classes={each.name: each for each in inventory.priority_classes},
         notices=(*inventory.notices, *cluster_notices(inventory, nodes, pods, node_of)),
     )

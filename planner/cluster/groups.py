@@ -101,16 +101,31 @@ def other_selectors(
             yield budget.spec.selector
 
 
+GroupKeys = Mapping[tuple[object, ...], int]
+
+
+def keys_of(groups: Sequence[PodGroup]) -> GroupKeys:
+    """What tells these groups apart, and their indexes."""
+    volumes: dict[int, str] = {}
+    return {
+        _key(group.example, tuple(sorted(group.labels.items())), group.spec, volumes): group.index
+        for group in groups
+    }
+
+
 def group_pods(
-    pods: Sequence[Pod], keys: frozenset[str], known: Sequence[PodGroup] = ()
+    pods: Sequence[Pod],
+    keys: frozenset[str],
+    known: Sequence[PodGroup] = (),
+    known_keys: GroupKeys | None = None,
 ) -> tuple[tuple[PodGroup, ...], IntArray]:
-    """The `known` groups, then others in order of their first pod; and the group of each pod."""
+    """The `known` groups, then others in order of their first pod; and the group of each pod.
+
+    `known_keys` are those of the known groups, for whoever has them already.
+    """
     groups: list[PodGroup] = list(known)
     volumes: dict[int, str] = {}
-    index = {
-        _key(group.example, tuple(sorted(group.labels.items())), group.spec, volumes): group.index
-        for group in known
-    }
+    index = dict(keys_of(known) if known_keys is None else known_keys)
     group_of = np.empty(len(pods), np.int64)
     seen: dict[int, tuple[tuple[str, str], ...]] = {}
     quick: dict[tuple[object, ...], int] = {}

@@ -7,16 +7,16 @@ be grouped anew, for now it tells some of them apart.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from planner.cluster.groups import group_pods, other_selectors, visible_keys
+from planner.cluster.groups import GroupKeys, group_pods, keys_of, other_selectors, visible_keys
 from planner.cluster.owners import Owners
 from planner.cluster.resources import with_groups
 from planner.cluster.snapshot import GONE, Cluster
-from planner_models.pod import Pod, PodSpec
+from planner_models.pod import Pod
 
 
 def with_new_pods(cluster: Cluster, pods: Sequence[Pod], owners: Owners) -> Cluster:
@@ -24,13 +24,13 @@ def with_new_pods(cluster: Cluster, pods: Sequence[Pod], owners: Owners) -> Clus
 
     `owners` are the controllers from now on; they may have other templates than before.
     """
-    specs = {id(group.spec): group.spec for group in cluster.groups}
+    known = _keys(cluster)
     new_specs = {id(pod.spec): pod.spec for pod in pods}
-    known = _keys(cluster, specs, cluster.owners)
-    keys = known | _keys(cluster, specs | new_specs, owners)
+    selectors = other_selectors((), _others(cluster, owners), ())
+    keys = known | visible_keys(new_specs.values(), selectors)
     everybody = (*cluster.pods, *pods)
     if keys <= known:
-        groups, new = group_pods(pods, known, cluster.groups)
+        groups, new = group_pods(pods, known, cluster.groups, _group_keys(cluster))
         group_of = np.append(cluster.group_of, new)
     else:
         groups, group_of = group_pods(everybody, keys)
@@ -42,7 +42,7 @@ def with_new_pods(cluster: Cluster, pods: Sequence[Pod], owners: Owners) -> Clus
         node_of=node_of,
         groups=groups,
         group_of=group_of,
-        resources=with_groups(cluster.resources, groups),
+        resources=with_groups(cluster.resources, groups, appended=keys <= known),
         owners=owners,
     )
     for shared in ("node_index", "_topologies"):
@@ -51,7 +51,26 @@ def with_new_pods(cluster: Cluster, pods: Sequence[Pod], owners: Owners) -> Clus
     return changed
 
 
-def _keys(cluster: Cluster, specs: Mapping[int, PodSpec], owners: Owners) -> frozenset[str]:
-    """The labels that anything in the cluster looks at."""
-    outside = other_selectors(cluster.services, owners, cluster.budgets)
-    return visible_keys(specs.values(), outside)
+def _keys(cluster: Cluster) -> frozenset[str]:
+    """The labels that anything in the cluster looks at; found once for its groups."""
+    memo = cluster.group_memo
+    if "visible_keys" not in memo:
+        specs = {id(group.spec): group.spec for group in cluster.groups}
+        outside = other_selectors(cluster.services, cluster.owners, cluster.budgets)
+        memo["visible_keys"] = visible_keys(specs.values(), outside)
+    found: frozenset[str] = memo["visible_keys"]
+    return found
+
+
+def _group_keys(cluster: Cluster) -> GroupKeys:
+    memo = cluster.group_memo
+    if "group_keys" not in memo:
+        memo["group_keys"] = keys_of(cluster.groups)
+    found: GroupKeys = memo["group_keys"]
+    return found
+
+
+def _others(cluster: Cluster, owners: Owners) -> Owners:
+    """Controllers that the cluster does not have as they are."""
+    before = cluster.owners.controllers
+    return Owners(c for ref, c in owners.controllers.items() if before.get(ref) is not c)

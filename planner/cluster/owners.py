@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
 from planner_models.pod import Pod
-from planner_models.workload import HASH_LABEL, Controller, DaemonSet, Job
+from planner_models.workload import HASH_LABEL, Controller, DaemonSet, Job, ReplicaSet
 
 SHORT = {
     "Deployment": "deploy",
@@ -20,8 +21,7 @@ SHORT = {
 """kubectl's short names, for output."""
 
 
-@dataclass(frozen=True, order=True)
-class WorkloadRef:
+class WorkloadRef(NamedTuple):
     """The controller at the top of the chain; a pod without one stands for itself."""
 
     namespace: str
@@ -51,6 +51,20 @@ class Owners:
     def controllers(self) -> Mapping[WorkloadRef, Controller]:
         """Every controller by its reference."""
         return self._by_ref
+
+    def replica_sets_of(self, deployment: WorkloadRef) -> Sequence[ReplicaSet]:
+        """Those that say that they belong to the Deployment."""
+        return self._replica_sets.get(deployment, ())
+
+    @cached_property
+    def _replica_sets(self) -> Mapping[WorkloadRef, Sequence[ReplicaSet]]:
+        found: dict[WorkloadRef, list[ReplicaSet]] = {}
+        for each in self._by_ref.values():
+            owner = each.metadata.controller if isinstance(each, ReplicaSet) else None
+            if isinstance(each, ReplicaSet) and owner is not None and owner.kind == "Deployment":
+                ref = WorkloadRef(each.namespace, "Deployment", owner.name)
+                found.setdefault(ref, []).append(each)
+        return found
 
     def workload_of(self, pod: Pod) -> WorkloadRef:
         """The topmost controller that the input shows or the owner references name."""

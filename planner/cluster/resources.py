@@ -60,25 +60,28 @@ def resource_table(nodes: Sequence[Node], groups: Sequence[PodGroup]) -> Resourc
     return ResourceTable(names, _matrix(offered, names), _matrix(asked, names))
 
 
-def with_groups(table: ResourceTable, groups: Sequence[PodGroup]) -> ResourceTable:
-    """The same nodes with other groups; what only the new ones ask for no node offers."""
+def with_groups(
+    table: ResourceTable, groups: Sequence[PodGroup], *, appended: bool
+) -> ResourceTable:
+    """The same nodes with other groups, or with more of them `appended` to those that it has.
+
+    What only new ones ask for no node offers.
+    """
+    more = [{**group.spec.requests, PODS: 1} for group in groups[len(table.requests) :]]
+    if appended and {name for amounts in more for name in amounts} <= set(table.names):
+        requests = np.vstack((table.requests, _matrix(more, table.names)))
+        return ResourceTable(table.names, table.allocatable, requests)
     asked = [{**group.spec.requests, PODS: 1} for group in groups]
     others = {name for amounts in asked for name in amounts} | set(table.names)
     names = (*STANDARD, *sorted(others - set(STANDARD)))
-    if names == table.names:
-        return ResourceTable(names, table.allocatable, _matrix(asked, names))
     allocatable = np.zeros((len(table.allocatable), len(names)), np.int64)
     allocatable[:, [names.index(name) for name in table.names]] = table.allocatable
     return ResourceTable(names, allocatable, _matrix(asked, names))
 
 
 def _matrix(rows: Sequence[Mapping[str, int]], names: Sequence[str]) -> IntArray:
-    matrix = np.zeros((len(rows), len(names)), np.int64)
-    column = {name: i for i, name in enumerate(names)}
-    for i, row in enumerate(rows):
-        for name, amount in row.items():
-            matrix[i, column[name]] = min(amount, LIMIT)
-    return matrix
+    amounts = [[min(row.get(name, 0), LIMIT) for name in names] for row in rows]
+    return np.array(amounts, np.int64).reshape(len(rows), len(names))
 
 
 def rows_of(by_resource: IntArray, columns: IntArray, nodes: IntArray | None) -> IntArray:

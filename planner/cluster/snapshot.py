@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -39,6 +39,8 @@ SHARED = (
     "group_memo",
 )
 """What has been found out about a snapshot and holds for all that differ in placement."""
+OF_PODS = ("terminating", "ready", "controlled", "_by_group")
+"""What holds as long as the pods are the same."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,6 +149,28 @@ class Cluster:
         return found
 
     @cached_property
+    def ready(self) -> NDArray[np.bool_]:
+        """Which pods say that they are ready."""
+        found = np.fromiter((pod.ready for pod in self.pods), np.bool_, len(self.pods))
+        found.flags.writeable = False
+        return found
+
+    @cached_property
+    def controlled(self) -> Mapping[tuple[str, str, str], Sequence[int]]:
+        """The pods of each controller, by its namespace, kind and name."""
+        found: dict[tuple[str, str, str], list[int]] = {}
+        for index, pod in enumerate(self.pods):
+            owner = pod.owner
+            if owner is not None:
+                found.setdefault((pod.namespace, owner.kind, owner.name), []).append(index)
+        return found
+
+    @cached_property
+    def own_memo(self) -> dict[str, Any]:
+        """What others have found out about this very snapshot, with pods where they are."""
+        return {}
+
+    @cached_property
     def memo(self) -> dict[tuple[str, bytes], Any]:
         """What others have found out from nodes and groups alone, wherever pods run."""
         return {}
@@ -194,7 +218,15 @@ class Cluster:
         changed = self._derived(pods=tuple(pods))
         if renamed:
             changed.__dict__.pop("pod_index", None)
+        if "_by_group" in self.__dict__:
+            changed.__dict__["_by_group"] = self._by_group
+        if "terminating" in self.__dict__:
+            changed.__dict__["terminating"] = _terminating_now(self.terminating, records)
         return changed
+
+    def with_budgets(self, budgets: tuple[PodDisruptionBudget, ...]) -> Cluster:
+        """The same budgets as before with other numbers: they select the same pods."""
+        return self._derived(budgets=budgets)
 
     def with_owners(self, owners: Owners) -> Cluster:
         """The same controllers as before, other numbers of replicas."""
@@ -249,8 +281,8 @@ class Cluster:
         """What is known of pods and groups alone is shared."""
         changed = replace(self, **changes)
         self.__dict__.setdefault("group_memo", {})
-        shared = ("pod_index", "group_index", "workloads", "terminating", "_by_group", "group_memo")
-        for name in shared:
+        _ = self.group_index  # each of many copies would make its own
+        for name in (*OF_PODS, "pod_index", "group_index", "workloads", "group_memo"):
             if name in self.__dict__:
                 changed.__dict__[name] = self.__dict__[name]
         return changed
@@ -261,11 +293,22 @@ class Cluster:
             self.__dict__.setdefault(shared, {})
         names: tuple[str, ...] = SHARED
         if "pods" not in changes:
-            names = (*names, "terminating", "_by_group")
+            names = (*names, *OF_PODS)
         for name in names:
             if name in self.__dict__:
                 changed.__dict__[name] = self.__dict__[name]
         return changed
+
+
+def _terminating_now(before: NDArray[np.bool_], records: Mapping[int, Pod]) -> NDArray[np.bool_]:
+    """Most newer records say the same: then it is the same array."""
+    changed = [i for i, pod in records.items() if bool(before[i]) != pod.terminating]
+    if not changed:
+        return before
+    found = before.copy()
+    found[changed] = ~found[changed]
+    found.flags.writeable = False
+    return found
 
 
 def _ghost(node: Node) -> Node:

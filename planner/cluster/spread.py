@@ -93,9 +93,15 @@ class CountedPods:
         return np.concatenate(parts) if parts else _NONE
 
 
-def counted_pods(cluster: Cluster) -> CountedPods:
-    """The pods that spread counts; kube-scheduler bypasses terminating ones (issue 87621)."""
-    pods = np.flatnonzero((cluster.node_of >= 0) & ~terminating(cluster))
+def counted_pods(cluster: Cluster, only: IntArray | None = None) -> CountedPods:
+    """The pods that spread counts; kube-scheduler bypasses terminating ones (issue 87621).
+
+    Whoever asks about few groups, over and over, says which: `only`.
+    """
+    counts = (cluster.node_of >= 0) & ~terminating(cluster)
+    if only is not None:
+        counts &= np.isin(cluster.group_of, only)
+    pods = np.flatnonzero(counts)
     groups = cluster.group_of[pods]
     order = np.argsort(groups, kind="stable")
     first = np.searchsorted(groups[order], np.arange(len(cluster.groups) + 1))
@@ -105,6 +111,15 @@ def counted_pods(cluster: Cluster) -> CountedPods:
 def terminating(cluster: Cluster) -> BoolArray:
     """Which pods have a deletionTimestamp."""
     return cluster.terminating
+
+
+def hard_constraints_of(cluster: Cluster, groups: IntArray) -> tuple[SpreadConstraint, ...]:
+    """The distinct hard constraints of these groups, whoever else has the same."""
+    key = ("hard_constraints_of", groups.tobytes())
+    if key not in cluster.memo:
+        cluster.memo[key] = _hard_constraints(cluster, groups)
+    found: tuple[SpreadConstraint, ...] = cluster.memo[key]
+    return found
 
 
 def hard_constraints(cluster: Cluster) -> tuple[SpreadConstraint, ...]:

@@ -19,7 +19,7 @@ from planner.cluster.times import latest
 from planner.descheduler.policy import PolicyRun, run_policy
 from planner.descheduler.strategies.framework import RefusedEviction
 from planner.disruption.eviction_api import BudgetedEvictions
-from planner.disruption.replacement import Replacements
+from planner.disruption.replacement import replacements_of
 from planner.replay.violations import Violation, total, violations
 from planner.scheduler.profile import Profile, default_profile
 from planner.scheduler.simulate import simulate
@@ -155,7 +155,7 @@ class _Simulation:
         """Take the evicted pods away, and let the scheduler place whatever waits."""
         evicted = {eviction.pod for eviction in run.evictions}
         indexes = [i for i in cluster.running.tolist() if cluster.pods[i] in evicted]
-        replacements = Replacements(cluster)
+        replacements = replacements_of(cluster)
         back = [i for i in indexes if replacements.of(i).fate != "none"]
         gone = replace(
             cluster,

@@ -10,10 +10,11 @@ to be.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.cluster import GONE, PENDING, Cluster
 from planner.cluster.owners import WorkloadRef
@@ -56,10 +57,18 @@ class BudgetStatus:
         return self.met or self.budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow"
 
 
-def budget_statuses(cluster: Cluster, *, trust_status: bool = True) -> tuple[BudgetStatus, ...]:
-    """All budgets by name; `trust_status` takes what the controller itself last wrote down."""
+def budget_statuses(
+    cluster: Cluster, *, trust_status: bool = True, only: Set[str] | None = None
+) -> tuple[BudgetStatus, ...]:
+    """All budgets by name, or `only` those of these keys.
+
+    `trust_status` takes what the controller itself last wrote down.
+    """
+    wanted = [each for each in cluster.budgets if only is None or each.key in only]
+    if not wanted:
+        return ()
     counts = PodCounts(cluster)
-    budgets = sorted(cluster.budgets, key=lambda each: (each.namespace, each.name))
+    budgets = sorted(wanted, key=lambda each: (each.namespace, each.name))
     return tuple(_status(cluster, budget, counts, trust_status) for budget in budgets)
 
 
@@ -109,7 +118,7 @@ def _desired(budget: PodDisruptionBudget, scale: int | None, pods: int) -> tuple
     return 0, 0
 
 
-def _scale(cluster: Cluster, groups: Iterable[int], pods: Counter[int]) -> int | None:
+def _scale(cluster: Cluster, groups: Iterable[int], pods: Sequence[int]) -> int | None:
     """What the controllers of these pods want to run; None if one of them has no such number.
 
     A controller that the input lacks is taken to want the pods that there are.
@@ -160,12 +169,15 @@ class PodCounts:
 
     def __init__(self, cluster: Cluster) -> None:
         there = (cluster.node_of != GONE) & ~cluster.terminating
-        ready = np.fromiter((pod.ready for pod in cluster.pods), np.bool_, len(cluster.pods))
         waiting = cluster.node_of == PENDING
-        down = ~ready | waiting
-        self.all = Counter(cluster.group_of[there].tolist())
-        self.waiting = Counter(cluster.group_of[there & waiting].tolist())
-        self._down = Counter(cluster.group_of[there & down].tolist())
+        self._number, self._group_of = len(cluster.groups), cluster.group_of
+        self.all = self._counted(there)
+        self.waiting = self._counted(there & waiting)
+        self._down = self._counted(there & (~cluster.ready | waiting))
+
+    def _counted(self, pods: NDArray[np.bool_]) -> list[int]:
+        found: list[int] = np.bincount(self._group_of[pods], minlength=self._number).tolist()
+        return found
 
     def of(self, groups: Iterable[int]) -> tuple[int, int]:
         """(all pods, those that are down)."""

@@ -119,18 +119,13 @@ def allowances(cluster: Cluster, most: int | None = None) -> Allowances:
     """What may be down at once in this snapshot; `most` bounds all of it together."""
     budgeted = tuple(_budgeted(cluster))
     covered = {group for allowance in budgeted for group in allowance.groups}
-    unready = (i for i in cluster.running.tolist() if _unready(cluster, i))
+    unready = (cluster.node_of >= 0) & ~cluster.ready & ~cluster.terminating
     return Allowances(
         each=(*budgeted, *_unbudgeted(cluster, covered)),
         group_of=cluster.group_of,
-        unready=frozenset(unready),
+        unready=frozenset(np.flatnonzero(unready).tolist()),
         most=most,
     )
-
-
-def _unready(cluster: Cluster, pod: int) -> bool:
-    found = cluster.pods[pod]
-    return not found.ready and not found.terminating
 
 
 def _budgeted(cluster: Cluster) -> Iterator[Allowance]:

@@ -14,7 +14,7 @@ from typing import Literal
 from planner.cluster import Cluster
 from planner.cluster.groups import PodGroup
 from planner.disruption.budgets import Allowances, allowances
-from planner.disruption.replacement import Replacements, known_controller
+from planner.disruption.replacement import Replacements, known_controller, replacements_of
 from planner_models.node import Node
 from planner_models.pod import DEFAULT_SCHEDULER, Pod
 from planner_models.workload import SYSTEM_CRITICAL_PRIORITY
@@ -188,7 +188,7 @@ class Movability:
     @cached_property
     def _replacements(self) -> Replacements:
         """What controllers make of evicted pods."""
-        return Replacements(self._cluster)
+        return replacements_of(self._cluster)
 
     @cached_property
     def _budgets(self) -> Allowances:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from planner.cluster import Cluster
 from planner.cluster.owners import WorkloadRef
+from planner.disruption.counted_pods import CountedPods
 
 
 def ordinal_of(name: str) -> int | None:
@@ -17,7 +18,7 @@ def ordinal_of(name: str) -> int | None:
 class Ordinals:
     """The pods of each StatefulSet of a snapshot by their number."""
 
-    def __init__(self, cluster: Cluster, pods_of: Mapping[WorkloadRef, Sequence[int]]) -> None:
+    def __init__(self, cluster: Cluster, pods_of: CountedPods) -> None:
         self._cluster = cluster
         self._pods_of = pods_of
         self._ready: dict[WorkloadRef, frozenset[int]] = {}
@@ -43,7 +44,7 @@ class Ordinals:
         return self._ready[ref]
 
     def _numbered(self, ref: WorkloadRef) -> Iterator[tuple[int, int]]:
-        for pod in self._pods_of.get(ref, ()):
+        for pod in self._pods_of[ref]:
             number = ordinal_of(self._cluster.pods[pod].name)
             if number is not None:
                 yield number, pod

@@ -13,7 +13,7 @@ from functools import cached_property
 from planner.cluster import GONE, Cluster
 from planner.cluster.owners import WorkloadRef
 from planner.disruption.ordinals import ordinal_of
-from planner.disruption.replacement import Replacements
+from planner.disruption.replacement import Replacements, replacements_of
 from planner_models.workload import StatefulSet
 
 
@@ -22,6 +22,7 @@ class PodMaking:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
+        self._found: dict[WorkloadRef, Mapping[int, Sequence[int]]] = {}
 
     def again(self, pod: int) -> bool:
         """Whether the pod is made anew at all if nobody asks before."""
@@ -37,28 +38,31 @@ class PodMaking:
         owner = self._cluster.pods[pod].owner
         if owner is None or owner.kind != "StatefulSet":
             return ()
-        return self._below.get(pod, ())
+        return self._below(WorkloadRef(self._cluster.pods[pod].namespace, owner.kind, owner.name))[
+            pod
+        ]
 
     @cached_property
     def _replacements(self) -> Replacements:
-        return Replacements(self._cluster)
+        return replacements_of(self._cluster)
 
-    @cached_property
-    def _below(self) -> Mapping[int, Sequence[int]]:
-        """Pods of ordered StatefulSets, with those of lower ordinals."""
-        members: dict[WorkloadRef, dict[int, int]] = {}
-        for index, pod in enumerate(self._cluster.pods):
-            if pod.owner is None or pod.owner.kind != "StatefulSet":
-                continue
-            number = ordinal_of(pod.name)
-            if number is None or self._cluster.node_of[index] == GONE:
-                continue
-            ref = WorkloadRef(pod.namespace, pod.owner.kind, pod.owner.name)
-            found = self._cluster.owners.controllers.get(ref)
-            if isinstance(found, StatefulSet) and (found.spec.pod_management_policy != "Parallel"):
-                members.setdefault(ref, {})[number] = index
-        below: dict[int, Sequence[int]] = {}
-        for numbered in members.values():
-            ordered = [numbered[number] for number in sorted(numbered)]
-            below.update((pod, tuple(ordered[:i])) for i, pod in enumerate(ordered))
-        return below
+    def _below(self, controller: WorkloadRef) -> Mapping[int, Sequence[int]]:
+        """Pods of a StatefulSet, each with those that an ordered one makes before it."""
+        if controller not in self._found:
+            self._found[controller] = self._looked_up(controller)
+        return self._found[controller]
+
+    def _looked_up(self, controller: WorkloadRef) -> Mapping[int, Sequence[int]]:
+        names = (controller.namespace, controller.kind, controller.name)
+        pods = self._cluster.controlled[names]
+        found = self._cluster.owners.controllers.get(controller)
+        if not isinstance(found, StatefulSet) or found.spec.pod_management_policy == "Parallel":
+            return dict.fromkeys(pods, ())
+        numbered: dict[int, int] = {}
+        for pod in pods:
+            number = ordinal_of(self._cluster.pods[pod].name)
+            if number is not None and self._cluster.node_of[pod] != GONE:
+                numbered[number] = pod
+        ordered = [numbered[number] for number in sorted(numbered)]
+        below = {pod: tuple(ordered[:i]) for i, pod in enumerate(ordered)}
+        return dict.fromkeys(pods, ()) | below

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-import numpy as np
-
-from planner.cluster import GONE, Cluster
+from planner.cluster import Cluster
 from planner.cluster.owners import WorkloadRef
 from planner.disruption.admission import Admission
+from planner.disruption.counted_pods import CountedPods
 from planner.disruption.jobs import job_replacement
 from planner.disruption.ordinals import Ordinals, ordinal_of
 from planner.disruption.rollouts import (
@@ -62,6 +61,7 @@ class Replacement:
     reason: str = ""
 
 
+_MEMO = "replacements"
 EQUAL = Replacement("equal")
 ASSUMED = Replacement("assumed")
 
@@ -72,6 +72,15 @@ def known_controller(owner: OwnerReference) -> bool:
         return owner.kind in GROUPS
     group = owner.api_version.rpartition("/")[0]
     return group in GROUPS.get(owner.kind, ())
+
+
+def replacements_of(cluster: Cluster) -> Replacements:
+    """What is known of a snapshot; everybody who asks about the same one shares it."""
+    memo = cluster.own_memo
+    if _MEMO not in memo:
+        memo[_MEMO] = Replacements(cluster)
+    found: Replacements = memo[_MEMO]
+    return found
 
 
 class Replacements:
@@ -135,20 +144,11 @@ class Replacements:
                 wanted = found.wanted
             case _:
                 return 0
-        return max(0, len(self._pods_of.get(controller, ())) - wanted)
+        return max(0, len(self._pods_of[controller]) - wanted)
 
     @cached_property
-    def _pods_of(self) -> Mapping[WorkloadRef, Sequence[int]]:
-        """The pods of each controller that count for it: who is leaving does not."""
-        cluster = self._cluster
-        found: dict[tuple[str, str, str], list[int]] = {}
-        for index in np.flatnonzero((cluster.node_of != GONE) & ~cluster.terminating).tolist():
-            pod = cluster.pods[index]
-            owner = pod.owner
-            if owner is not None:
-                found.setdefault((pod.namespace, owner.kind, owner.name), []).append(index)
-        refs = {WorkloadRef(*names): pods for names, pods in found.items()}
-        return defaultdict(list, refs)
+    def _pods_of(self) -> CountedPods:
+        return CountedPods(self._cluster)
 
     # ReplicaSets
 
@@ -201,9 +201,7 @@ class Replacements:
             [
                 (
                     each,
-                    len(
-                        self._pods_of.get(WorkloadRef(each.namespace, "ReplicaSet", each.name), ())
-                    ),
+                    len(self._pods_of[WorkloadRef(each.namespace, "ReplicaSet", each.name)]),
                 )
                 for each in self._owned_controllers[ref]
                 if isinstance(each, ReplicaSet)

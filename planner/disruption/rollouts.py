@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from planner.cluster import Cluster
-from planner.cluster.owners import WorkloadRef
+from planner.disruption.counted_pods import CountedPods
 from planner_models.pod import Pod, PodTemplate
 from planner_models.workload import (
     HASH_LABEL,
@@ -105,13 +105,11 @@ def deployment_name(pod: Pod) -> str:
     return name if name != pod.owner.name else ""
 
 
-def revisions_by_name(
-    cluster: Cluster, pods_of: Mapping[WorkloadRef, Sequence[int]]
-) -> Mapping[tuple[str, str], set[str]]:
+def revisions_by_name(cluster: Cluster, pods_of: CountedPods) -> Mapping[tuple[str, str], set[str]]:
     """ReplicaSets with pods, by the namespace and name of the Deployment that they tell of."""
     found: dict[tuple[str, str], set[str]] = defaultdict(set)
     for ref, pods in pods_of.items():
-        name = deployment_name(cluster.pods[pods[0]]) if pods else ""
+        name = deployment_name(cluster.pods[pods[0]])
         if name:
             found[ref.namespace, name].add(ref.name)
     return found

@@ -40,7 +40,10 @@ def check_document(subject: Subject, checked: Checked, locations: Locations) -> 
             silenced=checked.silenced,
         ),
         findings=tuple(_finding(each, locations) for each in checked.findings),
-        skipped=tuple(SkippedRule(rule=rule, why=why) for rule, why in checked.skipped),
+        skipped=(
+            *(SkippedRule(rule=rule, why=why) for rule, why in checked.skipped),
+            *(SkippedRule(rule=rule, why=w, undecided=True) for rule, w in checked.undecided),
+        ),
         notices=tuple(n for n in subject.cluster.notices if n.code not in COUNTED_WITH),
     )
 

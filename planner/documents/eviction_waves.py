@@ -67,7 +67,7 @@ def planned_evictions(found: Tried) -> Iterator[tuple[int, PlannedEviction]]:
                     pod=real.pods[pod].key,
                     uid=real.pods[pod].uid,
                     workload=real.workloads[group].short,
-                    controller=controller_of(real, pod),
+                    controller=controller_of(real.pods[pod]),
                     node=node,
                     wave=number + 1,
                     reason=f"makes room on {node}",

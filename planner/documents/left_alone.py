@@ -9,7 +9,7 @@ import numpy as np
 
 from planner.cluster import PENDING, Cluster
 from planner.disruption.movability import DEFAULT_POLICY, MovePolicy
-from planner.disruption.replacement import Replacements
+from planner.disruption.replacement import replacements_of
 from planner.replay.violations import Violation
 from planner_models.notice import Notice
 from planner_models.plan import AlsoEvicted, ProtectedCount, ProtectedPod
@@ -46,8 +46,9 @@ def left_alone(cluster: Cluster, reasons: Mapping[int, str]) -> tuple[ProtectedC
 
 def assumed_to_return(cluster: Cluster, evicted: Iterable[int]) -> Iterator[Notice]:
     """That controllers which the input lacks are taken to bring the same pods back."""
-    replacements = Replacements(cluster)
-    assumed = sorted({pod for pod in evicted if replacements.of(pod).fate == "assumed"})
+    replacements = replacements_of(cluster)
+    examples = {_as_replaced(cluster, pod): pod for pod in evicted}.values()
+    assumed = [pod for pod in examples if replacements.of(pod).fate == "assumed"]
     if assumed:
         workloads = {cluster.workloads[cluster.group_of[pod]].short for pod in assumed}
         yield Notice(
@@ -58,6 +59,14 @@ def assumed_to_return(cluster: Cluster, evicted: Iterable[int]) -> Iterator[Noti
             ),
             objects=tuple(sorted(workloads)),
         )
+
+
+def _as_replaced(cluster: Cluster, pod: int) -> tuple[int, int]:
+    """Equal for pods that controllers replace alike: all but the members of StatefulSets."""
+    found = cluster.pods[pod]
+    if found.owner is None or found.owner.kind == "StatefulSet":
+        return -1, pod
+    return int(cluster.group_of[pod]), id(found.labels)
 
 
 def promised_nodes(given: Cluster, now: Cluster) -> Iterator[Notice]:

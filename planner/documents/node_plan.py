@@ -9,9 +9,12 @@ from decimal import Decimal
 import numpy as np
 
 from planner.cluster import Cluster
+from planner.documents.left_alone import assumed_to_return
+from planner.documents.node_moves import budgets_of, evicted_pods, evictions_of, waves_of
 from planner.pools import Found, Objective
 from planner.pools.fill import Counts, Fill
 from planner.pools.kept_rollouts import Stuck
+from planner.pools.moves import WithMoves
 from planner.pools.peers import Baseline
 from planner.pools.waiting import Waiting
 from planner.scenario.single_failures import single_failures
@@ -19,11 +22,13 @@ from planner_models.node import ZONE, Node
 from planner_models.node_plan import (
     AddedNodes,
     Fills,
+    MovesInstead,
     NeverRunning,
     NewNode,
     NodeAlternative,
     NodeBaseline,
     NodeCount,
+    NodeMoves,
     NodePlan,
     NodePlanStatus,
     NodeSideEffect,
@@ -44,10 +49,13 @@ def node_plan(
     unit: Decimal,
     notices: Sequence[Notice] = (),
     others: Sequence[Baseline] = (),
+    moves: WithMoves | None = None,
+    instead: WithMoves | None = None,
 ) -> NodePlan:
     """The document; a cost of 1 is one `unit` of the objective, `notices` are about the pools.
 
-    `others` is what other autoscalers would add.
+    `others` is what other autoscalers would add. `moves` says which pods are evicted for what was
+    found, `instead` which could be.
     """
     best, start, options = found.best, found.start, found.options
     counts = (0,) * len(found.offers) if best is None else best.added.counts
@@ -77,6 +85,8 @@ def node_plan(
         survives=_survives(found),
         zones=options.zones,
         side_effects=tuple(_side_effects(found)),
+        moves=None if moves is None else _moves(moves, objective, unit),
+        moves_instead=None if instead is None else _instead(instead, unit),
         alternatives=tuple(
             NodeAlternative(
                 adds=_node_counts(found, each.counts),
@@ -103,7 +113,40 @@ def node_plan(
         ),
         tried_sets=len(found.tried),
         time_limit=options.time_limit,
-        notices=(*start.notices, *notices),
+        notices=(*start.notices, *notices, *_assumed(found, moves)),
+    )
+
+
+def _assumed(found: Found, moves: WithMoves | None) -> Iterator[Notice]:
+    if moves is not None and moves.rearranged is not None:
+        yield from assumed_to_return(found.start, evicted_pods(moves.rearranged))
+
+
+def _moves(moves: WithMoves, objective: Objective, unit: Decimal) -> NodeMoves:
+    done = moves.rearranged
+    return NodeMoves(
+        limit=moves.most,
+        evictions=() if done is None else evictions_of(done),
+        waves=() if done is None else waves_of(done),
+        fewest=moves.fewest,
+        checked_seeds=0 if done is None else done.seeds,
+        budgets=() if done is None else budgets_of(done),
+        without=nodes_to_add(moves.without, objective, unit),
+        saved=_amount(moves.saved, unit),
+    )
+
+
+def _instead(moves: WithMoves, unit: Decimal) -> MovesInstead | None:
+    found = moves.found
+    if found.best is None:
+        return None
+    counts = found.best.added.counts
+    return MovesInstead(
+        moves=moves.evictions,
+        adds=_node_counts(found, counts),
+        nodes=sum(counts),
+        cost=_amount(found.cost(counts), unit),
+        saved=_amount(moves.saved, unit),
     )
 
 

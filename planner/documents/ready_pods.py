@@ -14,11 +14,12 @@ import numpy as np
 from planner.cluster import PENDING, Cluster
 from planner.cluster.topology import IntArray
 from planner_models.plan import ReadyPods
+from planner_models.pod import Pod
 
 
-def controller_of(cluster: Cluster, pod: int) -> str | None:
-    """`ReplicaSet/web-5f787f47bf`; None for a pod that nothing brings back."""
-    owner = cluster.pods[pod].owner
+def controller_of(pod: Pod) -> str | None:
+    """`ReplicaSet/web-5f787f47bf`, for all of a group; None where nothing brings pods back."""
+    owner = pod.owner
     return None if owner is None else f"{owner.kind}/{owner.name}"
 
 
@@ -30,16 +31,22 @@ class ReadyAfter:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._members: dict[tuple[str, str], list[int]] = {}
-        waits = (cluster.node_of == PENDING).tolist()
-        for index, pod in enumerate(cluster.pods):
-            owner = pod.owner
-            if owner is not None and (pod.ready or waits[index]) and not pod.terminating:
-                key = (pod.namespace, f"{owner.kind}/{owner.name}")
-                self._members.setdefault(key, []).append(index)
+        self._waits = cluster.node_of == PENDING
 
     def _key(self, pod: int) -> tuple[str, str]:
-        return self._cluster.pods[pod].namespace, controller_of(self._cluster, pod) or ""
+        return self._cluster.pods[pod].namespace, controller_of(self._cluster.pods[pod]) or ""
+
+    def _members(self, pod: int) -> list[int]:
+        """All pods of the pod's controller that are ready, or wait for a node."""
+        found, pods = self._cluster.pods[pod], self._cluster.pods
+        if found.owner is None:
+            return []
+        names = (found.namespace, found.owner.kind, found.owner.name)
+        return [
+            each
+            for each in self._cluster.controlled[names]
+            if (pods[each].ready or self._waits[each]) and not pods[each].terminating
+        ]
 
     def wave(
         self, evicted: Iterable[int], before: IntArray, after: IntArray
@@ -55,7 +62,7 @@ class ReadyAfter:
                 namespace=namespace,
                 workload=self._cluster.workloads[int(self._cluster.group_of[pod])].short,
                 controller=controller,
-                pods=int(np.count_nonzero(after[self._members.get(key, [])] >= 0)),
+                pods=int(np.count_nonzero(after[self._members(pod)] >= 0)),
                 wants=self._cluster.owners.desired(
                     self._cluster.workloads[int(self._cluster.group_of[pod])]
                 ),

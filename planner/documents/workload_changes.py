@@ -61,9 +61,10 @@ def _with_controllers(
     """Whoever wants to count the pods of a workload later has to know who owns them."""
     moving = {(each.namespace, each.workload) for each in changes if each.moved}
     owners: dict[tuple[str, str], set[str]] = {key: set() for key in moving}
-    for pod in cluster.running.tolist() if moving else ():
-        workload = cluster.workloads[int(cluster.group_of[pod])]
-        key, owner = (workload.namespace, workload.short), controller_of(cluster, pod)
+    running = np.unique(cluster.group_of[cluster.running]).tolist() if moving else ()
+    for group in running:
+        workload, example = cluster.workloads[group], cluster.groups[group].example
+        key, owner = (workload.namespace, workload.short), controller_of(example)
         if key in owners and owner is not None:
             owners[key].add(owner)
     return tuple(

@@ -177,9 +177,17 @@ def _by_message(drain: Drain, explainer: Explainer, pods: tuple[int, ...]) -> Ob
     """kube-scheduler's own words, where there are too many groups to explain each of them."""
     subject = explainer.subject(pods[0])
     message = subject.scheduler.evaluate(pods[0]).message()
+    text = joined_sentences((message, _drives_off(drain, pods)))
     proven = drain.proof.stuck >= len(drain.stuck)
     by: BlockedBy = "rule" if proven else "unknown"
-    return Obstacle(pods, by, subject.workload.short, "", message, None, message, proven)
+    return Obstacle(pods, by, subject.workload.short, "", text, None, message, proven)
+
+
+def _drives_off(drain: Drain, pods: Sequence[int]) -> str:
+    """That the pods would find a place, at the expense of others."""
+    if not drain.preemptors.intersection(pods):
+        return ""
+    return "It would drive off pods of lower priority instead."
 
 
 def why_no_node(ended: Cluster, profile: Profile, pod: int) -> str:
@@ -199,7 +207,8 @@ def _by_rules(drain: Drain, explainer: Explainer, pods: tuple[int, ...]) -> Obst
     if {"volumes"} <= {fact.kind for fact in facts} <= {"volumes", "unschedulable"}:
         by = "volume"
     field = facts[0].field if facts else ""
-    text = joined_sentences((*found.narrative, _counted_still(drain, pods[0], facts)))
+    still = _counted_still(drain, pods[0], facts)
+    text = joined_sentences((*found.narrative, still, _drives_off(drain, pods)))
     return Obstacle(
         pods,
         by if facts else "unknown",

@@ -48,6 +48,7 @@ from planner.sequences.plan import plan_outcome, problem_of
 from planner.solver.problem.options import SolveOptions
 from planner.solver.problem.problem import Problem
 from planner.solver.progress import Report, silent
+from planner.sources.load import no_garbage_collection
 from planner_models.drain import DrainStatus
 
 LEAVING_OUT = 5
@@ -73,6 +74,8 @@ class Drain:
     tried: TriedWaves
     stuck: tuple[int, ...] = ()
     proof: Proof = NOTHING
+    preemptors: frozenset[int] = frozenset()
+    """Stuck pods that would find a place by driving others off."""
 
     @property
     def status(self) -> DrainStatus:
@@ -109,7 +112,8 @@ def find_drain(
     cluster: Cluster, options: DrainOptions, profile: Profile, progress: Report | None = None
 ) -> Drain:
     """Empty the nodes, or say who can't leave."""
-    return _Draining(cluster, options, profile, progress or silent).run()
+    with no_garbage_collection():
+        return _Draining(cluster, options, profile, progress or silent).run()
 
 
 class _Draining:
@@ -133,6 +137,8 @@ class _Draining:
         self._budgets = allowances(self._aim.real, options.max_unavailable) if lost else budgets
         pods = tuple(sorted((*self._leaving.going, *self._leaving.kept)))
         self._emptying = Emptying(self._aim, profile, self._budgets, pods)
+        self._preemptors = set[int]()
+        """Pods that found a place only where others were driven off."""
 
     def run(self) -> Drain:
         going = self._leaving.going
@@ -141,7 +147,8 @@ class _Draining:
             return self._found(first)
         tried, stuck = self._leaving_out(first)
         if tried is not None and is_large(self._aim):
-            return self._found(tried, stuck, pod_by_pod(self._aim, self._profile, going, stuck))
+            proof = pod_by_pod(self._emptying, going, stuck, self._preemptors)
+            return self._found(tried, stuck, proof)
         if is_large(self._aim):
             return self._by_solver(first, NOTHING)
         proof = by_workload(self._problem, self._profile, self._budgets) if stuck else NOTHING
@@ -155,12 +162,16 @@ class _Draining:
     def _leaving_out(self, first: TriedWaves) -> tuple[TriedWaves | None, tuple[int, ...]]:
         """The same without the pods that waited in the end, and without these once more.
 
-        First whoever waits when no budget ends it. None if what is left does not end well, either.
+        First whoever waits when no budget ends it. Who found a place only by driving others off
+        is left out like them. None if what is left does not end well, either.
         """
         tried, stuck = first, set[int]()
-        ended = self._emptying.trial.run(first.waves, Manner(seed=0), unlimited=True).node_of
+        ended = self._emptying.trial.run(first.waves, Manner(seed=0), unlimited=True)
         for _ in range(LEAVING_OUT):
-            waiting = {pod for pod in self._leaving.going if ended[pod] == PENDING}
+            waiting = {pod for pod in self._leaving.going if ended.node_of[pod] == PENDING}
+            drove = {preemptor for preemptor, _ in ended.driven}.intersection(self._leaving.going)
+            self._preemptors |= drove
+            waiting |= drove
             refused = tried.runs[-1].refused
             if not waiting - stuck and stuck and refused is not None:
                 waiting.add(refused)
@@ -171,7 +182,7 @@ class _Draining:
             tried = self._tried(waves_within(pods, self._budgets), pods)
             if tried.converges:
                 return tried, tuple(sorted(stuck))
-            ended = tried.runs[-1].node_of
+            ended = tried.runs[-1]
         return None, tuple(sorted(stuck))
 
     def _by_orders(self, orders: Orders, first: TriedWaves) -> Drain:
@@ -253,6 +264,7 @@ class _Draining:
             tried=tried,
             stuck=stuck,
             proof=proof,
+            preemptors=frozenset(self._preemptors.intersection(stuck)),
         )
 
 

@@ -18,9 +18,10 @@ from planner.disruption.budgets import Allowances
 from planner.drain.leaving import Leaving
 from planner.evictions.emptying import Emptying
 from planner.replay.trial import Budgets, Manner, WavePlan
+from planner.replay.trial_work import affordable
 
 SEEDS = 3
-"""So many say whether ties matter to the sentence about it."""
+"""So many say whether ties matter to the sentence about it, where there is time for them."""
 REFUSED = {
     "noController": "pods that declare no controller (--force)",
     "localStorage": "pods with local storage (--delete-emptydir-data)",
@@ -45,7 +46,8 @@ def refuses(leaving: Leaving) -> str:
 
 def kubectl_runs(emptying: Emptying) -> tuple[KubectlRun, ...]:
     """One run for each of a few seeds, over all pods that it would evict."""
-    return tuple(_run(emptying, seed) for seed in range(SEEDS))
+    seeds = affordable(len(emptying.pods), len(emptying.aim.real.nodes))
+    return tuple(_run(emptying, seed) for seed in range(max(1, min(SEEDS, seeds))))
 
 
 def _run(emptying: Emptying, seed: int) -> KubectlRun:

@@ -1,10 +1,8 @@
 """Many nodes emptied in one go through a large cluster, as far as kube-scheduler goes along.
 
-The count of what has to stay (`solver.emptying.room_to_keep`) says how many nodes of each class
-could go. All of these are cordoned, and their pods evicted, the largest first: whoever comes last
-still finds a place then. kube-scheduler chooses where. Where some find none, nodes with room for
-them are given back until they do. So nothing is tried in vain: the waves that were carried out are
-the plan.
+All of them are cordoned, and their pods evicted, the largest first: whoever comes last still finds
+a place then. kube-scheduler chooses where. Where some find none, nodes with room for them are given
+back until they do. So nothing is tried in vain: the waves that were carried out are the plan.
 """
 
 from __future__ import annotations
@@ -37,26 +35,32 @@ MOST_WORK = 600_000_000
 
 @dataclass(eq=False)
 class ManyNodes:
-    """One go through the cluster; `room` says how many nodes of each class could be emptied."""
+    """One go through the cluster."""
 
     emptying: EmptyingNodes
-    room: RoomToKeep
-    prices: Mapping[int, int]
+    nodes: Sequence[int]
+    preempt: bool = True
+    """Whether pods that find no node drive others off, as kube-scheduler has it."""
     _going: list[int] = field(default_factory=list)
     """Nodes that are to be empty in the end."""
     _waves: list[WavePlan] = field(default_factory=list)
     in_vain: frozenset[int] = frozenset()
-    """Nodes whose pods found no place, not even where they came from: the next go is without."""
+    """Nodes whose pods found no place, not even where they came from, or drove others off: the
+    next go is without."""
 
     def run(self) -> Drain:
         """The nodes that were emptied, with the waves that did it, under ties by name."""
         cluster = self.emptying.cluster
-        self._going = self._nodes()
+        self._going = list(self.nodes)
         pods = self.emptying.leaving(self._going).going
         everybody = self.emptying.all.going
         trial = Trial(cluster, self.emptying.profile, self.emptying.budgets, everybody)
         choices: Choices = {}
-        run = trial.run(self._go(pods, trial), Manner(seed=0), choices=choices)
+        run = trial.run(
+            self._go(pods, trial), Manner(seed=0), preempt=self.preempt, choices=choices
+        )
+        drove = cluster.node_of[[preemptor for preemptor, _ in run.driven]]
+        self.in_vain |= frozenset(drove[drove >= 0].tolist())
         return self._drain(run, choices)
 
     def _drain(self, run: TrialRun, choices: Choices) -> Drain:
@@ -69,16 +73,6 @@ class ManyNodes:
             tuple(self._waves), (Manner(seed=0),), (replace(run, after=()),), (well,), choices
         )
         return replace(found, tried=tried)
-
-    def _nodes(self) -> list[int]:
-        """The nodes that could go, as far as there is time for their pods."""
-        evictions, chosen = self.emptying.evictions, list[int]()
-        for number, most in enumerate(self.room.emptied.tolist()):
-            nodes = np.flatnonzero(self.room.class_of == number).tolist()
-            chosen += sorted(nodes, key=lambda node: (evictions[node], node))[:most]
-        chosen.sort(key=lambda node: (evictions[node] / self.prices[node], node))
-        work = np.cumsum(evictions[chosen]) * len(self.emptying.cluster.nodes)
-        return chosen[: int(np.searchsorted(work, MOST_WORK))]
 
     def _go(self, pods: Sequence[int], trial: Trial) -> Iterator[WavePlan]:
         """Wave after wave, each made up when the one before has ended."""
@@ -136,6 +130,19 @@ class ManyNodes:
         wave = WavePlan(tuple(pods), tuple(sorted(self._going)), holds=True)
         self._waves.append(wave)
         return wave
+
+
+def nodes_with_room(
+    emptying: EmptyingNodes, room: RoomToKeep, prices: Mapping[int, int]
+) -> list[int]:
+    """As many nodes of each class as `room` says, as far as there is time for their pods."""
+    evictions, chosen = emptying.evictions, list[int]()
+    for number, most in enumerate(room.emptied.tolist()):
+        nodes = np.flatnonzero(room.class_of == number).tolist()
+        chosen += sorted(nodes, key=lambda node: (evictions[node], node))[:most]
+    chosen.sort(key=lambda node: (evictions[node] / prices[node], node))
+    work = np.cumsum(evictions[chosen]) * len(emptying.cluster.nodes)
+    return chosen[: int(np.searchsorted(work, MOST_WORK))]
 
 
 class _GivenBack:

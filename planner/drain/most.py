@@ -16,7 +16,7 @@ from planner.disruption.node_lifecycle import with_condition_taints
 from planner.drain.empty_nodes import EmptyingNodes, is_possible, state_after
 from planner.drain.fewest_rounds import AtOnce, most_at_once
 from planner.drain.find import Drain
-from planner.drain.many_nodes import ManyNodes
+from planner.drain.most_at_scale import MostAtScale
 from planner.drain.options import DrainOptions
 from planner.evictions.suggest import settled
 from planner.replay.violations import total, violations
@@ -32,18 +32,6 @@ MOST_SETS = 500
 """So many sets are tried before the best so far has to do: about 100 ms each in a small cluster."""
 FEW_SEEDS = 1
 """So many seeds turn a bad set down; a good one is tried under all."""
-COUNTING_LIMIT = 10.0
-"""CP-SAT's deterministic seconds for a bound by counting."""
-SPARE = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
-"""Parts of the requests for which room is left over, in a large cluster: the first that does."""
-GOES = 24
-"""So many goes through a large cluster are tried; one that fails early costs little."""
-NEAR = 0.98
-"""A part of the bound that is good enough in a large cluster."""
-FINEST = 0.01
-"""Less than this is not told apart in room that is left over."""
-QUICK_WORK = 20_000_000
-"""Evictions times nodes up to which another go is worth its time: about two seconds."""
 FAILURE_WORK = 3_000_000
 """Pods times nodes up to which every single failure is tried without being asked to."""
 
@@ -110,39 +98,13 @@ class MostNodes:
         return self._first_that_holds(search, search.cut_off, known)
 
     def _at_scale(self) -> Most:
-        """As many nodes as room in total allows; less of it, or without nodes that failed.
-
-        Between the room that was too little and the one that was enough the least is looked for,
-        unless a go takes long or no more than a little can be won.
-        """
-        counting = self._emptying.counting()
-        bound = counting.most(self._prices, COUNTING_LIMIT).bound
-        best, prices = Most(self._emptying.empty(()), 0, bound, GOES), dict(self._prices)
-        too_little, enough, spare = 0.0, SPARE[-1] + 1, SPARE[0]
-        for number in range(1, GOES + 1):
-            if not prices or spare > SPARE[-1] or enough - too_little < FINEST:
-                break
-            room = counting.with_spare(prices, COUNTING_LIMIT, spare)
-            go = ManyNodes(self._emptying, room, prices)
-            drain = go.run()
-            if is_possible(drain) and self._stands(drain, FEW_SEEDS):
-                price, enough = sum(prices[node] for node in drain.aim.drained), spare
-                if price > best.price:
-                    best = Most(drain, price, bound, number)
-                evicted = len(drain.evicted) * len(self._cluster.nodes)
-                if price >= NEAR * bound or evicted > QUICK_WORK:
-                    break
-            else:
-                failed = go.in_vain or self._emptying.sources_of_failure(drain)
-                failed = failed.intersection(prices)
-                if failed and not best.price:
-                    prices = {node: price for node, price in prices.items() if node not in failed}
-                    continue
-                too_little = spare
-            spare = (too_little + enough) / 2
-            if not best.price:
-                spare = next((each for each in SPARE if each > too_little), enough)
-        return best
+        """Sets that counting suggests, mended and made larger by kube-scheduler's own choices."""
+        search = MostAtScale(
+            self._emptying, self._prices, lambda drain: self._stands(drain, FEW_SEEDS)
+        )
+        bound = search.bound()
+        drain = search.best(bound) or self._emptying.empty(())
+        return Most(drain, search.price, bound, search.goes)
 
     def one_of_each_kind(self) -> Most:
         """The same, but one set stands for all that take as many nodes from every zone.

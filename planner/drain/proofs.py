@@ -7,18 +7,19 @@ of the way, no node takes it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from planner.cluster import GONE, PENDING
 from planner.disruption.budgets import Allowances
 from planner.drain.all_orders import least_stuck
+from planner.evictions.emptying import Emptying
 from planner.evictions.goals import Aim
 from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import Profile
 from planner.sequences.exhaustive import NODE_LIMIT
-from planner.sequences.group_dependencies import GroupDependencies
 from planner.solver import route
 from planner.solver.problem.problem import Problem
 
@@ -56,16 +57,20 @@ def all_together(problem: Problem, nodes: Sequence[int]) -> Proof:
     return Proof(TOGETHER, route.least_left(problem, nodes))
 
 
-def pod_by_pod(aim: Aim, profile: Profile, going: Sequence[int], stuck: Sequence[int]) -> Proof:
-    """Large clusters: pods that no node takes with all others that leave out of the way."""
-    real, group_of = aim.real, aim.real.group_of
-    dependencies = GroupDependencies(real, profile)
-    leaving = [int(group_of[pod]) for pod in going]
+def pod_by_pod(
+    emptying: Emptying, going: Sequence[int], stuck: Sequence[int], preemptors: Collection[int]
+) -> Proof:
+    """Large clusters: pods that no node takes with all others that leave out of the way.
+
+    Nothing is said of those that would drive others off.
+    """
+    real, group_of = emptying.aim.real, emptying.aim.real.group_of
+    leaving = Counter(group_of[list(going)].tolist())
     others = dict.fromkeys(going, GONE) | dict.fromkeys(stuck, PENDING)
-    scheduler = Scheduler(SchedulingState(real.with_placement(others)), profile)
+    scheduler = Scheduler(SchedulingState(real.with_placement(others)), emptying.profile)
     certain = 0
-    for pod in stuck:
-        related = dependencies.by_rules(int(group_of[pod]))
-        alone = sum(group in related for group in leaving) == 1
+    for pod in (each for each in stuck if each not in preemptors):
+        related = emptying.dependencies.by_rules(int(group_of[pod]))
+        alone = sum(leaving[group] for group in related) == 1
         certain += alone and not len(scheduler.evaluate(pod).feasible)
     return Proof(ALONE, certain)

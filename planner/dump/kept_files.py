@@ -5,20 +5,11 @@ Nothing is kept unless somebody asks for it; `planner.api.dump.kept` takes and w
 
 from __future__ import annotations
 
-import os
-import sys
 from hashlib import sha256
 from pathlib import Path
 
 from planner.errors import PlannerError
-
-
-def cache_directory() -> Path:
-    """Where this user's programs keep what they can do without."""
-    if given := os.environ.get("XDG_CACHE_HOME"):
-        return Path(given) / "planner"
-    home = Path.home()
-    return (home / "Library/Caches" if sys.platform == "darwin" else home / ".cache") / "planner"
+from planner.sources.cache_directory import cache_directory
 
 
 def dump_file(cluster: str) -> Path:

@@ -33,9 +33,14 @@ class Emptying:
     pods: tuple[int, ...]
 
     @cached_property
+    def dependencies(self) -> GroupDependencies:
+        """Which groups' pods decide where others may go."""
+        return GroupDependencies(self.aim.real, self.profile)
+
+    @cached_property
     def hopeless(self) -> frozenset[int]:
         """Pods that wait whatever is evicted."""
-        return waiting_anyway(self.aim.real, self.profile)
+        return waiting_anyway(self.aim.real, self.dependencies)
 
     @cached_property
     def trial(self) -> Trial:
@@ -44,7 +49,8 @@ class Emptying:
 
     def __getstate__(self) -> dict[str, Any]:
         """Whoever gets it in another process makes trials of its own."""
-        return {name: value for name, value in self.__dict__.items() if name != "trial"}
+        own = ("trial", "dependencies")
+        return {name: value for name, value in self.__dict__.items() if name not in own}
 
 
 class EmptyingTrials(RepeatedTrials):
@@ -83,13 +89,12 @@ class EmptyingTrials(RepeatedTrials):
         return int(np.count_nonzero(node_of == PENDING)) <= self._waited
 
 
-def waiting_anyway(cluster: Cluster, profile: Profile) -> frozenset[int]:
+def waiting_anyway(cluster: Cluster, dependencies: GroupDependencies) -> frozenset[int]:
     """Pods that wait, and still will while nodes that are cordoned already are emptied.
 
     Nothing leaves the other nodes. So a pod that found no node, not even by preemption, and whose
     rules look at nothing beyond a node, finds none later; unless it tolerates the cordon.
     """
-    dependencies = GroupDependencies(cluster, profile)
     groups = {int(group) for group in cluster.group_of[cluster.pending]}
     hopeless = [
         group

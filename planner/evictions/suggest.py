@@ -21,6 +21,7 @@ import msgspec
 import numpy as np
 
 from planner.cluster import PENDING, Cluster
+from planner.cluster.topology import IntArray
 from planner.descheduler.strategies.limits import NO_LIMITS
 from planner.disruption.budget_status import recounted
 from planner.disruption.budgets import Allowances, allowances
@@ -64,16 +65,20 @@ def settled(cluster: Cluster, profile: Profile, budgets: Allowances | None = Non
     if not len(cluster.pending):
         return cluster
     trial = Trial(cluster, profile, budgets or allowances(cluster), ())
-    run = trial.run((), Manner(seed=0))
-    moved = np.flatnonzero(run.node_of != cluster.node_of).tolist()
+    return running_at(cluster, trial.run((), Manner(seed=0)).node_of)
+
+
+def running_at(cluster: Cluster, node_of: IntArray) -> Cluster:
+    """The cluster with its pods on these nodes; who found one is ready."""
+    moved = np.flatnonzero(node_of != cluster.node_of).tolist()
     if not moved:
         return cluster
     started = {
         pod: msgspec.structs.replace(cluster.pods[pod], ready=True, phase="Running")
         for pod in moved
-        if run.node_of[pod] >= 0
+        if node_of[pod] >= 0
     }
-    now = cluster.with_pods(started).with_placement({p: int(run.node_of[p]) for p in moved})
+    now = cluster.with_pods(started).with_placement({p: int(node_of[p]) for p in moved})
     return replace(now, budgets=recounted(now, moved))
 
 

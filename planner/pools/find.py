@@ -107,7 +107,7 @@ def scale_up(
     """The cheapest nodes for the chosen pods that wait; other waiting pods compete with them."""
     start = settled(with_condition_taints(cluster), profile)
     waiting = [pod for pod in start.pending.tolist() if pod in set(chosen)]
-    asked = [pod for pod in waiting if _looked_at(start, pod)]
+    asked = [pod for pod in waiting if looked_at(start, pod)]
     left_out = tuple(pod for pod in waiting if pod not in set(asked))
     fresh = FreshNodes(Filling(start, tuple(asked), offers, profile))
     never = fresh.never(asked)
@@ -139,7 +139,7 @@ def scale_up(
         options.seeds,
         rollouts if options.keep_rollouts else None,
         None if options.survive == "none" else Survival(options.survive, profile),
-        _opened(start, offers) if options.zones == "given" else (),
+        opened_zones(start, offers) if options.zones == "given" else (),
     )
     best = _searched(search, options.time_limit)
     return replace(
@@ -185,14 +185,15 @@ def _searched(search: Search, time_limit: float) -> Fill:
     return best if most is None else max(most, best, key=search.filling.by_priority)
 
 
-def _opened(cluster: Cluster, offers: Sequence[Offer]) -> tuple[tuple[int, ...], ...]:
+def opened_zones(cluster: Cluster, offers: Sequence[Offer]) -> tuple[tuple[int, ...], ...]:
     """The offers of each zone that has no node yet, by number."""
     known = {"", *cluster.topology(ZONE).domains}
     zones = sorted({offer.zone for offer in offers if offer.zone not in known})
     return tuple(tuple(i for i, offer in enumerate(offers) if offer.zone == zone) for zone in zones)
 
 
-def _looked_at(cluster: Cluster, index: int) -> bool:
+def looked_at(cluster: Cluster, index: int) -> bool:
+    """Whether kube-scheduler tries to place the pod."""
     pod = cluster.pods[index]
     gated = pod.terminating or pod.spec.scheduling_gates
     return not gated and pod.spec.scheduler_name == DEFAULT_SCHEDULER

@@ -17,15 +17,20 @@ from planner.solver.problem.options import SolveOptions
 from planner.solver.problem.problem import Problem, build_problem
 from planner.solver.scale_up.question import NodeOffer, NodeQuestion
 
+STAYING = SolveOptions(judged="moment")
+"""Running pods stay where they are."""
 
-def question_of(filling: Filling, most: Counts) -> NodeQuestion | None:
+
+def question_of(
+    filling: Filling, most: Counts, options: SolveOptions = STAYING
+) -> NodeQuestion | None:
     """The question with up to so many nodes of each offer; None where no model can hold it.
 
     Pods of DaemonSets come with a node. Where a rule of others counts them, a node that may or may
     not be there would change constants of the model.
     """
     added = filling.add(most)
-    problem = build_problem(added.cluster, SolveOptions(judged="moment"))
+    problem = build_problem(added.cluster, options)
     new = {node for nodes in added.nodes for node in nodes}
     if _counted(problem, {group for group, node in problem.fixed_all if node in new}):
         return None
@@ -52,27 +57,28 @@ def question_of(filling: Filling, most: Counts) -> NodeQuestion | None:
 
 
 def _counted(problem: Problem, groups: Collection[int]) -> bool:
-    """Whether a rule of somebody who waits, or of these groups, is about pods of these groups."""
+    """Whether a rule of somebody to decide about, or of these, is about pods of these groups."""
     if not groups:
         return False
     cluster, chosen = problem.cluster, np.array(sorted(groups))
-    waiting = sorted(problem.waiting)
+    decided = problem.groups
     if any(np.isin(chosen, each.matching).any() for each in problem.spreads):
         return True
-    terms = apart(cluster, [*waiting, *chosen.tolist()])
+    terms = apart(cluster, [*decided, *chosen.tolist()])
     if any(term.group in groups or np.isin(chosen, term.about).any() for term in terms):
         return True
-    return any(np.isin(chosen, mates(cluster, cluster.groups[g])).any() for g in waiting)
+    return any(np.isin(chosen, mates(cluster, cluster.groups[g])).any() for g in decided)
 
 
-def most_nodes(filling: Filling, cost: int | None) -> Counts:
+def most_nodes(filling: Filling, cost: int | None, moves: int = 0) -> Counts:
     """How many nodes of each offer a set of at most this cost can have.
 
-    Without a cost: how many can be of any use. A node without a pod is one more domain, no more.
+    Without a cost: how many can be of any use. A node without a pod is one more domain, no more;
+    pods that move may be there as well.
     """
     offers = filling.offers
     given = sum(offer.pool.least * offer.cost for offer in offers)
-    useful = len(filling.goal) + 1 + _most_domains(filling.cluster)
+    useful = len(filling.goal) + moves + 1 + _most_domains(filling.cluster)
     return tuple(
         min(
             1 << 40 if offer.pool.most is None else offer.pool.most,

@@ -14,8 +14,8 @@ OVERCOMMITTED = "capacity"
 def refusal(scheduler: Scheduler, pod: int, node: int) -> Status | None:
     """The first filter that refuses the node, or None if the pod may be bound to it.
 
-    The same verdict as `Scheduler.evaluate`, for one node only. Capacity is looked at once more
-    without the filter: a profile may have it disabled, and a kubelet still turns the pod away.
+    The same verdict as `Scheduler.evaluate`, for one node only. Where a profile has the filter for
+    capacity disabled, that is looked at without it: a kubelet still turns the pod away.
     """
     cycle = scheduler.cycle(pod)
     if cycle.rejection is not None:
@@ -23,8 +23,10 @@ def refusal(scheduler: Scheduler, pod: int, node: int) -> Status | None:
     limit = cycle.limit
     if limit is not None and scheduler.state.cluster.nodes[node].name not in limit.nodes:
         return limit.status
-    status = first_refusal([each for _, each in cycle.filters], node)
-    return status or _overcommitted(scheduler, pod, node)
+    status = first_refusal(cycle.judges, node)
+    if status is not None or cycle.judges_room:
+        return status
+    return _overcommitted(scheduler, pod, node)
 
 
 def _overcommitted(scheduler: Scheduler, pod: int, node: int) -> Status | None:

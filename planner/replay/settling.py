@@ -42,9 +42,15 @@ class Settling(Placing):
     """The pods that wait; seed 0 keeps their order and takes the first of tied nodes by name."""
 
     def __init__(
-        self, state: TrialState, making: PodMaking, seed: int, choices: Choices | None = None
+        self,
+        state: TrialState,
+        making: PodMaking,
+        seed: int,
+        choices: Choices | None = None,
+        *,
+        preempt: bool = True,
     ) -> None:
-        super().__init__(state, making, seed)
+        super().__init__(state, making, seed, preempt=preempt)
         self.landings: list[Landing] = []
         self.driven: list[tuple[int, int]] = []
         """(preemptor, victim) after the first wave began."""

@@ -107,15 +107,23 @@ class Trial:
         manner: Manner,
         *,
         unlimited: bool = False,
+        preempt: bool = True,
         choices: Choices | None = None,
         until: float = math.inf,
     ) -> TrialRun:
         """Carry the waves out; `unlimited` minds no budget. `choices` takes up what was tied.
 
+        Without `preempt` whoever finds no node waits, and drives nobody off.
+
         By the monotonic clock, a trial that has not ended by `until` ends with OutOfTimeError.
         """
         running = _Running(
-            self._state, manner, {} if choices is None else choices, self._making, self._hopeless
+            self._state,
+            manner,
+            {} if choices is None else choices,
+            self._making,
+            self._hopeless,
+            preempt=preempt,
         )
         running.until = until
         self._state.cordon(self._held)
@@ -201,9 +209,11 @@ class _Running(Settling):
         choices: Choices,
         making: PodMaking,
         hopeless: frozenset[int],
+        *,
+        preempt: bool,
     ) -> None:
         state.restore()
-        super().__init__(state, making, manner.seed, choices)
+        super().__init__(state, making, manner.seed, choices, preempt=preempt)
         self.waiting = [pod for pod in self.waiting if pod not in hopeless]
         self._leaving: list[int] = []
         self._late: list[int] = []

@@ -34,6 +34,7 @@ NONE: IntArray = np.empty(0, np.int64)
 HIDDEN = Status("NodeUnschedulable", UNRESOLVABLE, ("node(s) were unschedulable",))
 KEPT = 4_000_000
 """So many nodes in kept answers, 32 MB, are enough."""
+_MEMO = "groups that tolerate a cordon"
 FINGERPRINT_BITS = 128
 _FINGERPRINT_MASK = (1 << FINGERPRINT_BITS) - 1
 
@@ -256,7 +257,16 @@ class TrialState:
 
 
 def _tolerating(cluster: Cluster) -> frozenset[int]:
-    """Groups that a cordon does not keep away; equal tolerations are asked once."""
+    """Groups that a cordon does not keep away; found once for all snapshots with these groups."""
+    memo = cluster.group_memo
+    if _MEMO not in memo:
+        memo[_MEMO] = _found_tolerating(cluster)
+    found: frozenset[int] = memo[_MEMO]
+    return found
+
+
+def _found_tolerating(cluster: Cluster) -> frozenset[int]:
+    """Equal tolerations are asked once."""
     known: dict[int, bool] = {}
     for group in cluster.groups:
         tolerations = group.spec.tolerations

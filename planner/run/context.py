@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from planner.apply.clock import Clock
+from planner.apply.events import Reason, Regarded, event_key, event_of
 from planner.apply.writing import Writer
 from planner.run.child import Ended, Tick, run_child
-from planner.run.events import Reason, Regarded, event_key, event_of
 from planner.run.log import Log
 from planner.run.look import Look
 from planner.run.metrics import Metrics

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from planner.run.events import note_of
+from planner.apply.events import note_of
 
 
 class _Repair(msgspec.Struct):

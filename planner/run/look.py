@@ -14,9 +14,9 @@ import msgspec
 
 from planner.apply.access import leases_path
 from planner.apply.clock import seconds_of
+from planner.apply.events import Regarded
 from planner.apply.writing import Writer
 from planner.run.decide import Facts
-from planner.run.events import Regarded
 from planner.sources.live.api import ApiError
 from planner.sources.live.kinds import NODES, PODS, WORKLOADS
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from planner.apply.events import Regarded, note_of
 from planner.errors import PlannerError
 from planner.exit_codes import DONE, NEGATIVE, UNDECIDED
 from planner.run.applied import Applied, applied
@@ -21,7 +22,6 @@ from planner.run.decide import (
     refusal,
     suspension_words,
 )
-from planner.run.events import Regarded, note_of
 from planner.run.plan_summary import PlanSummary, plan_summary
 from planner.run.policy import ReadPolicy
 from planner.sources.live.api import ApiError, UnreachableError

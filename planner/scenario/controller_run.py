@@ -56,6 +56,8 @@ class Stage:
         """Stand in for pods that are terminating."""
         self.state = TrialState(with_old_pods(cluster, list(self.pods)), profile)
         self.making = PodMaking(cluster)
+        self.shared = (cluster.group_index, cluster.terminating)
+        """Found here once; snapshots that are made of this one have them from it."""
         self.silent = silent_nodes(cluster)
 
 
@@ -74,7 +76,15 @@ def _silent(node: Node) -> bool:
 class ControllerRun:
     """One run from the snapshot of a stage."""
 
-    def __init__(self, stage: Stage, manner: Manner, cordoned: Iterable[int] = ()) -> None:
+    def __init__(
+        self,
+        stage: Stage,
+        manner: Manner,
+        cordoned: Iterable[int] = (),
+        watched: Sequence[int] | None = None,
+    ) -> None:
+        """`watched` are the pods of this run's controllers; without them all of the stage are."""
+        watched = stage.pods if watched is None else watched
         self._stage = stage
         self._manner = manner
         self._state = stage.state
@@ -83,9 +93,9 @@ class ControllerRun:
         self._settling = Settling(self._state, stage.making, manner.seed)
         self._settling.wave = 0
         self.random = self._settling.random
-        self._watched = frozenset(stage.pods)
+        self._watched = frozenset(watched)
         pods, node_of = stage.cluster.pods, stage.cluster.node_of
-        there = [pod for pod in stage.pods if node_of[pod] >= 0]
+        there = [pod for pod in watched if node_of[pod] >= 0]
         self._ready = {pod for pod in there if pods[pod].ready and not pods[pod].terminating}
         self._started: set[int] = set()
         """Pods that became ready in this run."""
@@ -203,6 +213,16 @@ class ControllerRun:
     def message(self, pod: int) -> str:
         """kube-scheduler's word on a pod that waits."""
         return self._state.message(pod)
+
+    def placed(self) -> Cluster:
+        """Who is where now; whoever is told to go counts as gone. Less to make than `ended`."""
+        cluster = self._stage.cluster
+        node_of = self._state.node_of[: len(cluster.pods)]
+        node_of[list(self._leaving)] = GONE
+        moved = (node_of != cluster.node_of).nonzero()[0]
+        return cluster.with_placement(
+            dict(zip(moved.tolist(), node_of[moved].tolist(), strict=True))
+        )
 
     def ended(self) -> Cluster:
         """The snapshot as it is now: who started is ready, who can't end is terminating."""

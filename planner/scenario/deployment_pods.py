@@ -12,14 +12,14 @@ from dataclasses import replace
 
 from planner.cluster import GONE, Cluster
 from planner.scenario.controller_run import ControllerRun
-from planner.scenario.replica_set import Candidate, Ranking, acted_at, as_stored
+from planner.scenario.replica_set import Candidate, Ranking, as_stored
 
 
 class Ages:
     """What a ReplicaSet compares of its pods: as the snapshot has them, or as the run has."""
 
-    def __init__(self, cluster: Cluster, pods: Sequence[int]) -> None:
-        self.now = acted_at(cluster)
+    def __init__(self, cluster: Cluster, pods: Sequence[int], now: int) -> None:
+        self.now = now
         self._stored = {pod: as_stored(pod, cluster.pods[pod]) for pod in pods}
 
     def candidate(self, run: ControllerRun, pod: int, together: int) -> Candidate:

@@ -13,62 +13,85 @@ from itertools import islice
 from planner.cluster import Cluster
 from planner.cluster.owners import Owners, WorkloadRef
 from planner.replay.trial import Manner
-from planner.scenario.controller_run import ControllerRun
-from planner.scenario.deployment import Revision, Strategy, look, strategy_of
+from planner.scenario.controller_run import ControllerRun, Stage
+from planner.scenario.deployment import Revision, Strategy, look
 from planner.scenario.deployment_pods import Ages, DeploymentPods
 from planner.scenario.deployment_stage import (
     DESIRED,
     MOST,
+    Planned,
     Replicas,
     deployment_stage,
-    replica_sets_of,
 )
 from planner.scenario.new_revision import restarted
-from planner.scenario.replica_set import BURST
-from planner.scenario.rollout_run import RolloutRun, Work, rollout_run
+from planner.scenario.replica_set import BURST, acted_at
+from planner.scenario.rollout_run import RolloutEnd, RolloutRun, Work, rollout_end, rollout_run
 from planner.scheduler.profile import Profile
 from planner_models.pod import PodTemplate
 from planner_models.workload import Deployment
 
 
-class DeploymentRollout:
-    """Rollouts of one Deployment from one snapshot; without a template it is restarted.
+def deployment_rollouts(
+    cluster: Cluster,
+    profile: Profile,
+    wanted: Sequence[tuple[Deployment, PodTemplate | None]],
+) -> tuple[DeploymentRollout, ...]:
+    """Rollouts of Deployments, each alone, from one snapshot; what they need of it is made once.
 
-    A template that some ReplicaSet has already is rolled back to, or rolled out further.
+    A Deployment without a template is restarted. A template that some ReplicaSet has already is
+    rolled back to, or rolled out further.
     """
+    stage, planned = deployment_stage(
+        cluster, profile, [(each, _with(each, template)) for each, template in wanted]
+    )
+    now = acted_at(cluster)
+    return tuple(DeploymentRollout(cluster, stage, each, now) for each in planned)
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        profile: Profile,
-        deployment: Deployment,
-        template: PodTemplate | None = None,
-    ) -> None:
-        wanted = restarted(deployment.spec.template) if template is None else template
-        self.deployment = deployment.replace(spec=deployment.spec.replace(template=wanted))
-        self.strategy = strategy_of(self.deployment)
-        found = replica_sets_of(cluster, deployment)
-        self._ages = Ages(cluster, [pod for each in found for pod in each.pods])
-        self._stage, self._sets, self._new = deployment_stage(
-            cluster, profile, self.deployment, found, self.strategy
-        )
+
+def _with(deployment: Deployment, template: PodTemplate | None) -> Deployment:
+    wanted = restarted(deployment.spec.template) if template is None else template
+    return deployment.replace(spec=deployment.spec.replace(template=wanted))
+
+
+class DeploymentRollout:
+    """Rollouts of one Deployment from the snapshot of a stage."""
+
+    def __init__(self, cluster: Cluster, stage: Stage, planned: Planned, now: int) -> None:
+        self.deployment = planned.deployment
+        self.strategy = planned.strategy
+        self._planned = planned
+        there = len(cluster.pods)
+        self._ages = Ages(cluster, [pod for pod in planned.pods if pod < there], now)
+        self._stage, self._sets, self._new = stage, planned.sets, planned.new
 
     def run(self, manner: Manner, cordoned: Sequence[int] = ()) -> RolloutRun:
         """One rollout to its end: complete, or nothing changes any more."""
-        run = ControllerRun(self._stage, manner, cordoned)
+        run, work, revisions = self._come_to_rest(manner, cordoned)
+        owners = _scaled(self._stage.cluster.owners, revisions, self._sets)
+        return rollout_run(run, run.ended().with_owners(owners), work)
+
+    def end(self, manner: Manner) -> RolloutEnd:
+        """The same for those who don't go on from where it ends."""
+        run, work, _ = self._come_to_rest(manner, ())
+        return rollout_end(run, run.placed(), work)
+
+    def _come_to_rest(
+        self, manner: Manner, cordoned: Sequence[int]
+    ) -> tuple[ControllerRun, Work, dict[str, Revision]]:
+        mine = self._planned.pods
+        run = ControllerRun(self._stage, manner, cordoned, mine)
         pods_of = {name: each.pods for name, each in self._sets.items()}
         pods = DeploymentPods(pods_of, self._ages, run)
         controller = _DeploymentController(self.strategy, self._sets, self._new, pods)
         run.until_quiet(controller)
-        owners = _scaled(self._stage.cluster.owners, controller.revisions, self._sets)
         work = Work(
-            pods=self._stage.pods,
+            pods=mine,
             updated=self._sets[self._new].pods,
             wanted=self.strategy.replicas,
             most_down=controller.most_down,
             held_up="the Deployment is paused" if self.strategy.paused else "",
         )
-        return rollout_run(run, run.ended().with_owners(owners), work)
+        return run, work, controller.revisions
 
 
 class _DeploymentController:

@@ -6,14 +6,14 @@ placement alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from planner.cluster import Cluster
 from planner.cluster.new_pods import with_new_pods
 from planner.cluster.owners import Owners, WorkloadRef
 from planner.scenario.controller_run import Stage
-from planner.scenario.deployment import Revision, Strategy
+from planner.scenario.deployment import Revision, Strategy, strategy_of
 from planner.scenario.new_revision import (
     labelled,
     new_names,
@@ -54,7 +54,7 @@ def replica_sets_of(cluster: Cluster, deployment: Deployment) -> list[Replicas]:
         owner = cluster.pods[pod].owner
         if owner is not None:
             pods_of.setdefault(owner.name, []).append(pod)
-    known = {each.name: each for each in _owned(cluster, deployment)}
+    known = {each.name: each for each in cluster.owners.replica_sets_of(ref)}
     found = [
         Replicas(each, _start(cluster, each, pods_of.get(name, ()), each.spec.replicas), ())
         for name, each in known.items()
@@ -64,18 +64,6 @@ def replica_sets_of(cluster: Cluster, deployment: Deployment) -> list[Replicas]:
         found.append(Replicas(guessed, _start(cluster, guessed, pods_of[name], None), ()))
     found = [replace(each, pods=tuple(pods_of.get(each.owner.name, ()))) for each in found]
     return sorted(found, key=lambda each: (each.start.created, each.start.name))
-
-
-def _owned(cluster: Cluster, deployment: Deployment) -> Iterator[ReplicaSet]:
-    for each in cluster.owners.controllers.values():
-        owner = each.metadata.controller
-        if (
-            isinstance(each, ReplicaSet)
-            and each.namespace == deployment.namespace
-            and owner is not None
-            and (owner.kind, owner.name) == ("Deployment", deployment.name)
-        ):
-            yield each
 
 
 def _start(cluster: Cluster, owner: ReplicaSet, pods: Sequence[int], size: int | None) -> Revision:
@@ -95,29 +83,60 @@ def _number(text: str | None) -> int | None:
     return int(text) if text is not None and text.isascii() and text.isdigit() else None
 
 
+@dataclass(frozen=True, eq=False)
+class Planned:
+    """A Deployment with the template that it gets, and its ReplicaSets by name, `new` of it."""
+
+    deployment: Deployment
+    strategy: Strategy
+    sets: dict[str, Replicas]
+    new: str
+
+    @property
+    def pods(self) -> tuple[int, ...]:
+        """Those that it has or may make."""
+        return tuple(pod for each in self.sets.values() for pod in each.pods)
+
+
 def deployment_stage(
+    cluster: Cluster, profile: Profile, changes: Sequence[tuple[Deployment, Deployment]]
+) -> tuple[Stage, tuple[Planned, ...]]:
+    """One stage for rollouts of any of these Deployments: as they are, and as they come to be."""
+    made: list[Pod] = []
+    namespaces = {each.namespace for each, _ in changes}
+    taken: dict[str, list[str]] = {name: [] for name in namespaces}
+    for pod in cluster.pods:
+        if pod.namespace in namespaces:
+            taken[pod.namespace].append(pod.name)
+    planned = tuple(
+        _planned(cluster, after, replica_sets_of(cluster, before), made, taken[after.namespace])
+        for before, after in changes
+    )
+    sets = (each.owner for plan in planned for each in plan.sets.values())
+    owners = (*cluster.owners.controllers.values(), *(after for _, after in changes), *sets)
+    staged = with_new_pods(cluster, made, Owners(owners))
+    return Stage(staged, profile, [pod for each in planned for pod in each.pods]), planned
+
+
+def _planned(
     cluster: Cluster,
-    profile: Profile,
     deployment: Deployment,
     found: Sequence[Replicas],
-    strategy: Strategy,
-) -> tuple[Stage, dict[str, Replicas], str]:
-    """The stage, the ReplicaSets by name, and the name of the new one."""
+    made: list[Pod],
+    taken: Sequence[str],
+) -> Planned:
+    """Pods that its ReplicaSets may make are added to those that were `made` so far."""
+    strategy = strategy_of(deployment)
     current = _with_template(found, deployment.spec.template)
     sets = list(found) if current is not None else [*found, _fresh(deployment, found)]
     new = (current or sets[-1]).owner.name
-    taken = [pod.name for pod in cluster.pods if pod.namespace == deployment.namespace]
-    made: list[Pod] = []
     for i, each in enumerate(sets):
         missing = _most_pods(each, strategy, new=each.owner.name == new) - len(each.pods)
         first = len(cluster.pods) + len(made)
         made += _more(cluster, deployment, each, sets, max(0, missing), taken)
         more = range(first, len(cluster.pods) + len(made))
         sets[i] = replace(each, pods=(*each.pods, *more))
-    owners = (*cluster.owners.controllers.values(), deployment, *(each.owner for each in sets))
-    staged = with_new_pods(cluster, made, Owners(owners))
-    stage = Stage(staged, profile, [pod for each in sets for pod in each.pods])
-    return stage, {each.owner.name: each for each in sets}, new
+    return Planned(deployment, strategy, {each.owner.name: each for each in sets}, new)
 
 
 def _with_template(found: Sequence[Replicas], template: PodTemplate) -> Replicas | None:

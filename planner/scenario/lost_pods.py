@@ -17,7 +17,7 @@ from typing import Literal
 from planner.cluster import Cluster
 from planner.cluster.owners import WorkloadRef
 from planner.disruption.jobs import job_fails
-from planner.disruption.replacement import Replacement, Replacements
+from planner.disruption.replacement import Replacement, replacements_of
 from planner.scenario.workload_pods import lasting_pods
 from planner_models.pod import Pod
 from planner_models.workload import Job
@@ -107,7 +107,7 @@ class _Losses:
         self._cluster = cluster
         self._pods = pods
         self._ended = ended
-        self._replacements = Replacements(cluster)
+        self._replacements = replacements_of(cluster)
         self._together = Counter(map(self._owner, pods))
         self._judged: dict[tuple[int, int], Replacement] = {}
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from planner.cluster import GONE, Cluster
+from planner.cluster import ELSEWHERE, GONE, PENDING, Cluster
 from planner.cluster.build import rebuilt
+from planner.cluster.new_pods import with_new_pods
+from planner.cluster.owners import Owners
 from planner.sources.admission import Admission
 from planner.sources.defaulting import with_default_class
 from planner.sources.synthesise import Workloads, missing_pods
@@ -26,15 +28,28 @@ def with_missing_pods(
     `controllers` take the place of those with the same name, and `added` nodes come in. What a
     LimitRange would set is known only where a pod of the same workload shows it.
     """
+    others, come = tuple(controllers), tuple(added)
     gone = (cluster.node_of == GONE).tolist()
     there = [pod for pod, away in zip(cluster.pods, gone, strict=True) if not away]
     made = missing_pods(workloads, there, nodes, cluster.storage.claims.values())
+    if not (made.pods or others or come):
+        return cluster
     specs = {id(group.spec): group.spec for group in cluster.groups}.values()
     admission = Admission(cluster.priority_classes, (), specs)
+    pods, owned = [*map(admission.stored, made.pods)], (*others, *made.replica_sets)
+    if not come and not made.claims:
+        owners = Owners((*cluster.owners.controllers.values(), *owned))
+        first, known = len(cluster.pods), cluster.node_index
+        return with_new_pods(cluster, pods, owners).with_placement(
+            {
+                first + i: known.get(pod.node_name, ELSEWHERE) if pod.node_name else PENDING
+                for i, pod in enumerate(pods)
+            }
+        )
     return rebuilt(
         cluster,
-        nodes=added,
-        pods=map(admission.stored, made.pods),
-        controllers=(*controllers, *made.replica_sets),
+        nodes=come,
+        pods=pods,
+        controllers=owned,
         claims=with_default_class(made.claims, cluster.storage.classes.values()),
     )

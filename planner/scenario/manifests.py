@@ -42,9 +42,9 @@ def applied(
     """
     sets = tuple(_following(inventory))
     wanted = replace(inventory, replica_sets=sets)
-    rollout = _Templates(wanted)
+    rollout = _Templates(wanted, cluster)
     stored = {pod.key: pod for pod in inventory.pods}
-    pods = [rollout.followed(stored.get(pod.key, pod), cluster) for pod in cluster.pods]
+    pods = [rollout.followed(stored.get(pod.key, pod)) for pod in cluster.pods]
     pods += [pod for key, pod in stored.items() if key not in cluster.pod_index]
     known = cluster.node_index
     nodes = (*cluster.nodes, *(node for node in inventory.nodes if node.name not in known))
@@ -53,6 +53,12 @@ def applied(
     for workload in _lowered(cluster, placed):
         placed = with_fewer_pods(placed, workload, random)
     return placed, tuple(_names(cluster, after))
+
+
+def changes_templates(cluster: Cluster, inventory: Inventory) -> bool:
+    """Whether any pod of the cluster would be another one by the inventory's templates."""
+    rollout = _Templates(replace(inventory, replica_sets=tuple(_following(inventory))), cluster)
+    return any(rollout.followed(pod) is not pod for pod in cluster.pods)
 
 
 def _lowered(cluster: Cluster, after: Cluster) -> list[Scalable]:
@@ -117,24 +123,26 @@ def _following(inventory: Inventory) -> Iterator[ReplicaSet]:
 class _Templates:
     """What pods look like that follow their controllers' templates; equal ones share a spec."""
 
-    def __init__(self, inventory: Inventory) -> None:
+    def __init__(self, inventory: Inventory, cluster: Cluster) -> None:
         owners: tuple[_Owner, ...] = (
             *inventory.replica_sets,
             *inventory.stateful_sets,
             *inventory.daemon_sets,
         )
-        self._owners = {_ref(each): each for each in owners}
+        self._owners = {
+            ref: each for each in owners if not _rests(each, ref := _ref(each), cluster)
+        }
         self._classes = {each.name: each for each in inventory.priority_classes}
         self._specs: dict[tuple[object, ...], tuple[PodSpec, PodSpec]] = {}
         """With the old spec beside the new one, whose identity is in the key."""
 
-    def followed(self, pod: Pod, cluster: Cluster) -> Pod:
+    def followed(self, pod: Pod) -> Pod:
         """The pod with its template's rules and labels; itself if it has them already."""
-        if pod.owner is None or pod.terminating:
+        if pod.owner is None or pod.terminating or not self._owners:
             return pod
         ref = WorkloadRef(pod.namespace, pod.owner.kind, pod.owner.name)
         owner = self._owners.get(ref)
-        if owner is None or _rests(owner, cluster):
+        if owner is None:
             return pod
         template = _for_node(owner, pod)
         if not another_pod(template, pod, same_template=False):
@@ -162,9 +170,9 @@ def _ref(owner: _Owner) -> WorkloadRef:
     return WorkloadRef(owner.namespace, type(owner).__name__, owner.name)
 
 
-def _rests(owner: _Owner, cluster: Cluster) -> bool:
+def _rests(owner: _Owner, ref: WorkloadRef, cluster: Cluster) -> bool:
     """Whether the controller's template is the one that it had before; most are."""
-    before = cluster.owners.controllers.get(_ref(owner))
+    before = cluster.owners.controllers.get(ref)
     return before is not None and before.spec.template == owner.spec.template
 
 

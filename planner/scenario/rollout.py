@@ -10,7 +10,7 @@ from planner.cluster.owners import WorkloadRef
 from planner.errors import PlannerError
 from planner.replay.trial import Manner
 from planner.scenario.daemon_set_rollout import DaemonSetRollout
-from planner.scenario.deployment_rollout import DeploymentRollout
+from planner.scenario.deployment_rollout import deployment_rollouts
 from planner.scenario.rollout_run import RolloutRun
 from planner.scenario.stateful_set_rollout import StatefulSetRollout
 from planner.scheduler.profile import Profile
@@ -33,7 +33,7 @@ def rollout_of(
     found = cluster.owners.controllers.get(workload)
     match found:
         case Deployment():
-            return DeploymentRollout(cluster, profile, found, template)
+            return deployment_rollouts(cluster, profile, [(found, template)])[0]
         case StatefulSet():
             return StatefulSetRollout(cluster, profile, found, template)
         case DaemonSet():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.cluster import PENDING, Cluster
-from planner.cluster.spread import counted_pods, domain_counts, excess, hard_constraints
+from planner.cluster.spread import counted_pods, domain_counts, excess, hard_constraints_of
 from planner.scenario.controller_run import ControllerRun
 
 
@@ -26,7 +26,7 @@ class SpreadEnd:
 
 
 @dataclass(frozen=True, eq=False)
-class RolloutRun:
+class RolloutEnd:
     """One rollout under one seed, assuming that pods which have a node become ready.
 
     `complete` if all `of` pods are of the new template, ready, and no other is left but those that
@@ -43,13 +43,19 @@ class RolloutRun:
     most_down: int
     spread: tuple[SpreadEnd, ...]
     updated: tuple[int, ...]
-    """The pods of the new template, as `ended` has them."""
-    ended: Cluster
+    """The pods of the new template."""
 
     @property
     def excess(self) -> int:
         """Pods over the limits of the new pods' spread constraints."""
         return sum(each.excess for each in self.spread)
+
+
+@dataclass(frozen=True, eq=False)
+class RolloutRun(RolloutEnd):
+    """The same, with the snapshot as it is then."""
+
+    ended: Cluster
 
 
 @dataclass(frozen=True)
@@ -69,13 +75,18 @@ class Work:
 
 
 def rollout_run(run: ControllerRun, ended: Cluster, work: Work) -> RolloutRun:
+    """What there is to say of a run that has come to rest, and the snapshot."""
+    return RolloutRun(**vars(rollout_end(run, ended, work)), ended=ended)
+
+
+def rollout_end(run: ControllerRun, ended: Cluster, work: Work) -> RolloutEnd:
     """What there is to say of a run that has come to rest."""
     there = run.there(work.pods)
     mine = tuple(run.there(work.updated))
     replaced = sum(run.ready(pod) for pod in mine)
     waiting = tuple(pod for pod in there if ended.node_of[pod] == PENDING)
     complete = replaced == sum(pod not in work.kept for pod in there) == work.wanted
-    return RolloutRun(
+    return RolloutEnd(
         complete=complete,
         replaced=replaced,
         of=work.wanted,
@@ -84,17 +95,16 @@ def rollout_run(run: ControllerRun, ended: Cluster, work: Work) -> RolloutRun:
         most_down=work.most_down,
         spread=_spread(ended, mine),
         updated=mine,
-        ended=ended,
     )
 
 
 def _spread(ended: Cluster, pods: Sequence[int]) -> tuple[SpreadEnd, ...]:
-    groups = frozenset(np.unique(ended.group_of[list(pods)]).tolist())
-    counted = counted_pods(ended)
+    constraints = hard_constraints_of(ended, np.unique(ended.group_of[list(pods)]))
+    if not constraints:
+        return ()
+    counted = counted_pods(ended, np.unique(np.concatenate([c.matching for c in constraints])))
     found = []
-    for each in hard_constraints(ended):
-        if groups.isdisjoint(carrier.group for carrier in each.carriers):
-            continue
+    for each in constraints:
         counts, topology = domain_counts(counted, each), each.scope.topology
         domains = np.flatnonzero(each.scope.domains).tolist()
         found.append(

@@ -24,6 +24,7 @@ from planner.scheduler.framework.plugin import (
     Status,
 )
 from planner.scheduler.framework.state import SchedulingState
+from planner.scheduler.plugins.node_resources_fit import NodeResourcesFit
 from planner.scheduler.profile import Profile
 
 
@@ -80,6 +81,16 @@ class GroupCycle:
         if nodes is not None:
             self.limit = Limit(nodes, tuple(sorted(limited_by)))
         concerned.remember(state, group, tuple(asked))
+
+    @cached_property
+    def judges(self) -> tuple[Filter, ...]:
+        """The filters without the names of their plugins."""
+        return tuple(each for _, each in self.filters)
+
+    @cached_property
+    def judges_room(self) -> bool:
+        """Whether one of them compares requests with what a node has left."""
+        return any(name == NodeResourcesFit.name for name, _ in self.filters)
 
     @cached_property
     def local(self) -> bool:

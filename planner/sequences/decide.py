@@ -26,7 +26,7 @@ from planner.sequences.few_evictions_each import few_evictions_each
 from planner.sequences.order import NoOrder, Order, find_order
 from planner.sequences.value import Value, bound_of, coherent, levels, value_of
 from planner.solver import route
-from planner.solver.problem.moves import move_bounds, move_weights, placeable, total_bound
+from planner.solver.problem.moves import fewest_moves, move_bounds, move_weights, placeable
 from planner.solver.problem.problem import Cell, Problem
 from planner.solver.problem.solution import Solution
 from planner.solver.progress import Report
@@ -187,7 +187,8 @@ class _Deciding:
             return False
         if self.problem.options.move_cost != "count":
             return value.cost == 0
-        return value.cost <= total_bound(move_bounds(self.problem, all_placed=True))
+        bounds = move_bounds(self.problem, all_placed=True)
+        return value.cost <= fewest_moves(self.problem, bounds, all_placed=True)
 
     def _waiting(self) -> tuple[int, ...]:
         """All pods that some node can hold, by priority."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
@@ -31,8 +32,6 @@ class GroupDependencies:
         self._cluster = cluster
         defaults = profile.resolved.args.pod_topology_spread.effective_constraints
         self._hard_defaults = any(constraint.hard for constraint in defaults)
-        self._exclusive = [g.index for g in cluster.groups if g.spec.exclusive_on_node]
-        self._with_volumes = [g.index for g in cluster.groups if _has_storage(g)]
         self.rivals: dict[int, tuple[list[int], ...]] = {
             group.index: tuple(self._about(term, group) for term in terms)
             for group in cluster.groups
@@ -44,6 +43,14 @@ class GroupDependencies:
             for other in chain.from_iterable(rivals):
                 self._avoided_by[other].add(carrier)
         self._found: dict[int, frozenset[int]] = {}
+
+    @cached_property
+    def _exclusive(self) -> list[int]:
+        return [group.index for group in self._cluster.groups if group.spec.exclusive_on_node]
+
+    @cached_property
+    def _with_volumes(self) -> list[int]:
+        return [group.index for group in self._cluster.groups if _has_storage(group)]
 
     def of(self, group: int) -> frozenset[int]:
         """The group itself is always one of them."""

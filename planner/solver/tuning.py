@@ -128,18 +128,21 @@ WINDOW_NOISE = 0.3  # what chance adds to the share of a node that is lacking
 CHEAP = 0.05  # pods for the largest node: room that costs less is as cheap as any
 PLACING_PATIENCE = 8  # windows in a row that place no more, before every other one saves moves
 FRUITLESS_WINDOWS = 40  # windows in a row that save no move before the search ends
+PACKING_SHARE = 1.0  # for all of it, as far as it is counted
 WALK_SHARE = 0.08  # first walks
 IDENTICAL_SHARE = 0.2  # all ways to fill nodes that are alike
-REFILL_SHARE = 0.25  # nodes filled anew
+REFILL_SHARE = 0.25  # nodes filled anew,
+ALIKE_REFILL_SHARE = 0.5  # and where they are alike
 LAST_WALK_SHARE = 0.15  # last walks, where nodes differ or are too many to fill anew
-FULL_NODES_SHARE = 0.06  # the proof that one pod has to stay out
+FULL_NODES_SHARE = 0.06  # the proof that one pod has to stay out,
+LAST_FULL_NODES_SHARE = 0.6  # and in the end
 PLAN_RESERVE = 0.4  # seconds that are left for ordering and checking the plan
 STEP_SECONDS = 4e-5  # a step of a walk
 STEP_POD_SECONDS = 1.2e-7  # the same, for each pod
-SET_SECONDS = 3.5e-7  # a set of pods in filling nodes anew
+SET_SECONDS = 1.5e-7  # a set of pods in filling nodes anew
 REMAINDER_SECONDS = 8e-8  # a set that is tried on a remainder
-SUM_SECONDS = 1e-6  # a sum in the proof that one pod has to stay out
-MOST_SUMS = 3_000_000  # sums of each half there
+SUM_SECONDS = 5e-8  # a sum in the proof that one pod has to stay out
+MOST_SUMS = 12_000_000  # sums there at the most, which is what memory allows
 MOST_PAIRS = 2_000_000  # pairs of halves there
 WALK_PATIENCE = 6  # rounds without success after which the first walks end
 WALK_ATTEMPTS = 4  # ways of the same quality that are compared by their moves
@@ -151,6 +154,18 @@ UNEVEN_WEIGHT = 0.5  # how much it counts that a step leaves a node with room of
 NOISE, MORE_NOISE, MOST_NOISE = 0.05, 0.05, 0.5
 WEIGHT_STEPS = 16  # weights of two resources add up to this
 REMAINDERS = (300, 1_500, 8_000, 40_000)  # remainders that are kept, from attempt to attempt
+NODE_SET_SECONDS = 4e-7  # looking for all sets that fill a node, for each of them
+MOST_NODE_SETS = 2_000_000  # of them at the most, which is what memory allows
+NODE_SETS_SHARE = 0.6  # for that, of the time for sets
+SETS_HOPE = 3  # times the sets that there is time for: with a guess above that none are looked for
+MEMBER_SECONDS = 4e-9  # what sets cost by new prices, for each of their pods
+SET_ROUND_SECONDS = 4e-3  # new prices on pods
+NEAR_SETS = 8_000  # dear sets that are looked at again before all are
+SETS_AT_ONCE = 60  # sets that come to the linear program by each round of prices
+SETS_SHARE = 0.6  # nodes that are alike filled by sets
+WHOLE_SET = 0.95  # how much of a set has to be used to take it beside another one
+SET_ATTEMPTS = 4  # ways to take sets one after the other
+LAST_NODES = (9, 11, 13)  # nodes that are looked at in all ways after the others got their sets
 MOST_SETS = 200_000  # sets that fit on a node; with more, nothing is decided
 MOST_CHOICES = 200  # choices of the pods that stay out; with more, nothing is decided
 CHOICE_SETS = 5_000  # what a choice costs at the least, in sets
@@ -162,12 +177,14 @@ PAIRS_AT_ONCE = 400_000  # remainders times sets in one array, which is what mem
 BRANCHES = {8: 2, 7: 2, 6: 2, 5: 3, 4: 6, 3: 48}
 HALF_WINDOW = 0.04  # the part of the other half's sums that each sum is compared with
 SAMPLE_PODS = 22  # pods up to which all sets are looked at, otherwise those of a sample
-CHEAP_SETS = 6  # sets of an enumeration that are worth one in filling
+CHEAP_SETS = 2  # sets of an enumeration that are worth one in filling
 NODE_SETS = 1_000  # what the sets of one node cost beside their number, in sets
-# in the first, the second and all later attempts at a number of pods: sets of half a sample, nodes
+# in the first, the next and all later attempts at a number of pods: sets of half a sample, nodes
 # that are filled together at the end, and for those sets, remainders and work at the most:
 REFILL_CARE = (
     (300, 9, 40_000, 250, 1_000_000),
+    (300, 9, 40_000, 250, 1_000_000),
+    (600, 11, 100_000, 400, 3_000_000),
     (1200, 11, 100_000, 400, 3_000_000),
     (2400, 14, 250_000, 1_000, 20_000_000),
 )

@@ -156,7 +156,9 @@ class PodDecoder:
             owner=owners[0],
             other_owners=owners[1],
             spec=spec,
-            volumes=tuple([self._volumes.get(text, _NO_VOLUME) for text in row.volumes]),
+            volumes=tuple([self._volumes.get(text, _NO_VOLUME) for text in row.volumes])
+            if row.volumes
+            else (),
             node_name=row.node_name,
             nominated_node_name=row.nominated_node_name,
             phase=row.phase,

@@ -76,7 +76,7 @@ def documents_of(
         if path == "-":
             yield from documents_in(STDIN, piped(), options)
         elif Path(path).is_dir():
-            for file in map(str, _files_below(path)):
+            for file in map(str, files_of(path)):
                 yield from _documents(file, file_text(file, options.max_input), options)
         else:
             yield from documents_in(path, file_text(path, options.max_input), options)
@@ -87,9 +87,8 @@ def file_texts(paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
 
     Stdin and pipes can't be read twice; what is packed has no lines that anybody could open.
     """
-    for path in map(Path, paths):
-        files = _files_below(str(path)) if path.is_dir() else [path]
-        for file in files:
+    for path in paths:
+        for file in files_of(path):
             if file.is_file() and file.suffix.lower() != ".gz":
                 yield str(file), file_text(str(file), MAX_INPUT)
 
@@ -153,6 +152,11 @@ def _flow_yaml(file: str, text: bytes, as_json: SourceError) -> Iterator[tuple[i
             as_json.column or 0,
         )
         raise (as_yaml if further else as_json) from None
+
+
+def files_of(path: str) -> list[Path]:
+    """A file itself; of a directory, the files in it that are read."""
+    return _files_below(path) if Path(path).is_dir() else [Path(path)]
 
 
 def _files_below(directory: str) -> list[Path]:

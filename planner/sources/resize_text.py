@@ -20,7 +20,7 @@ from planner.sources.pod_text import (
     SpecText,
     StatusText,
 )
-from planner_models.resize import INFEASIBLE, RESIZE_PENDING
+from planner_models.pod_status import INFEASIBLE, RESIZE_PENDING
 
 
 class ResourcesText(msgspec.Struct, omit_defaults=True, gc=False):

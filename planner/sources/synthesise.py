@@ -10,6 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 from planner.sources.daemons import daemon_spec, pinned_node, pinned_spec, runs_on
@@ -19,6 +20,7 @@ from planner.sources.replicas import Mould, mould, owner_of, stateful_pod
 from planner_models.meta import KubeObject, ObjectMeta
 from planner_models.node import Node
 from planner_models.pod import Pod, PodTemplate
+from planner_models.pod_status import FINISHED
 from planner_models.volume import PersistentVolumeClaim
 from planner_models.workload import (
     HASH_LABEL,
@@ -79,6 +81,12 @@ def missing_pods(
 
     `complete` are the controllers, by identity, that have made all pods that they can make.
     """
+    wanting = (
+        *(*workloads.deployments, *workloads.replica_sets, *workloads.stateful_sets),
+        *(*workloads.daemon_sets, *workloads.jobs, *workloads.replication_controllers),
+    )
+    if all(id(each) in complete for each in wanting):
+        return Synthesised((), (), ())
     return _Synthesis(workloads, pods, nodes, claims, complete).run()
 
 
@@ -97,7 +105,7 @@ class _Synthesis:
         self._complete = complete
         self._nodes = nodes
         self._claims = {claim.key for claim in claims}
-        self._taken = {(pod.namespace, pod.name) for pod in pods if not pod.finished}
+        self._pods = pods
         self._revisions: dict[str, list[ReplicaSet]] = defaultdict(list)
         for replica_set in workloads.replica_sets:
             owner = replica_set.metadata.controller
@@ -113,9 +121,14 @@ class _Synthesis:
         for pod in pods:
             self._count(pod)
 
+    @cached_property
+    def _taken(self) -> set[tuple[str, str]]:
+        """The names that new pods can't have; most inputs want none."""
+        return {(pod.namespace, pod.name) for pod in self._pods if pod.phase not in FINISHED}
+
     def _count(self, pod: Pod) -> None:
         owner = pod.owner
-        if owner is None or pod.finished:
+        if owner is None or pod.phase in FINISHED:
             return
         if owner.kind == "DaemonSet":
             # The DaemonSet controller waits until a terminating pod has left its node.

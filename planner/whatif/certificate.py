@@ -43,7 +43,7 @@ from planner.cluster.spread import (
     too_few_domains,
 )
 from planner.cluster.topology import IntArray, Topology
-from planner.disruption.replacement import Replacements, known_controller
+from planner.disruption.replacement import known_controller, replacements_of
 from planner.scenario import Manner
 from planner.scenario.lost_pods import OF_NODES
 from planner.scenario.unreachable import UNREACHABLE, emptied_alone, toleration_seconds
@@ -83,7 +83,7 @@ class Certificates:
         self._cluster = cluster
         self._profile = profile
         self._state = SchedulingState(cluster)
-        self._replacements = Replacements(cluster)
+        self._replacements = replacements_of(cluster)
         self._counted = counted_pods(cluster)
         self._passing: dict[int, BoolArray | None] = {}
         self._classes: dict[tuple[str, ...], tuple[IntArray, Sequence[IntArray]]] = {}

@@ -6,6 +6,7 @@ what it has found, and is not made for two at once.
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
@@ -24,6 +25,13 @@ class Sent:
         self._pickled = pickled
         self._values: list[Any] = []
 
+    @classmethod
+    def here(cls, value: Any) -> Sent:
+        """What a fork of this process has already."""
+        sent = cls(b"")
+        sent._values.append(value)
+        return sent
+
     @property
     def value(self) -> Any:
         """The same for all tasks of this process."""
@@ -38,11 +46,16 @@ class Sent:
 _begun: list[Sent] = []
 
 
-def begin(pickled: bytes) -> None:
-    """The first thing in a process of a pool; Ctrl-C is for the process that waits for results."""
+def begin(sent: Sent) -> None:
+    """The first thing in a process of a pool; Ctrl-C is for the process that waits for results.
+
+    What is there already stays out of the way of the garbage collector, which would write to it.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    gc.freeze()
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _begun.append(Sent(pickled))
+    _begun[:] = [sent]
 
 
 def _end_with_parent() -> None:

@@ -1,9 +1,10 @@
 """Processes of this machine: a `concurrent.futures.ProcessPoolExecutor`.
 
-Processes are forked from a server that has imported planner and has no threads. A fork of planner
-itself could stop for ever in a lock that a thread of ortools held; a fresh interpreter for each
-would import for two seconds of processor time. What tasks share is pickled once and goes to each
-process with its start.
+Where this process has no thread that could hold a lock, it is forked as it is: nothing is pickled,
+imported or read again, and memory is shared until somebody writes to it. Otherwise processes are
+forked from a server that has imported planner and has no threads; a fresh interpreter for each
+would import for two seconds of processor time. What tasks share is pickled once then, and goes to
+each process with its start.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any
 
-from planner.workers.in_worker import begin, run
+from planner.workers.forks import can_fork
+from planner.workers.in_worker import Sent, begin, run
 from planner.workers.number import usual_number
 from planner.workers.workers import R, S, T, WorkerDiedError, Workers, died
 
@@ -118,10 +120,13 @@ class Processes(Workers):
 
 
 def _started(number: int, shared: object) -> ProcessPoolExecutor:
+    if can_fork():
+        forks = multiprocessing.get_context("fork")
+        return ProcessPoolExecutor(number, forks, initializer=begin, initargs=(Sent.here(shared),))
     known = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context(FORK_SERVER if FORK_SERVER in known else "spawn")
     context.set_forkserver_preload(IMPORTED)
-    sent = pickle.dumps(shared, pickle.HIGHEST_PROTOCOL)
+    sent = Sent(pickle.dumps(shared, pickle.HIGHEST_PROTOCOL))
     return ProcessPoolExecutor(number, context, initializer=begin, initargs=(sent,))
 
 

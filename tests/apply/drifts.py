@@ -68,9 +68,10 @@ def smaller_node(draw: random.Random, api: WorldApi) -> None:
 def budget_tightened(draw: random.Random, api: WorldApi) -> None:
     """A budget allows nothing any more."""
     if api.world.budgets:
-        spec = draw.choice(api.world.budgets)["spec"]
-        spec.pop("maxUnavailable", None)
-        spec["minAvailable"] = 50
+        budget = draw.choice(api.world.budgets)
+        budget["metadata"]["generation"] = budget["metadata"].get("generation", 1) + 1
+        budget["spec"].pop("maxUnavailable", None)
+        budget["spec"]["minAvailable"] = 50
 
 
 def protected(draw: random.Random, api: WorldApi) -> None:

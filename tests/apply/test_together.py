@@ -172,3 +172,19 @@ def test_an_unchanged_cluster_is_not_tried_again(
     api.sync()
     with pytest.raises(AssertionError):
         applying.run(dry_run=True)
+
+
+def test_owners_are_told_by_events(applying: Applying) -> None:
+    report = applying.run(last_wave=1)
+    told = [e for e in applying.api.all_of("events") if e["reason"] == "EvictedByPlanner"]
+    pods = [each["regarding"]["name"] for each in told if each["regarding"]["kind"] == "Pod"]
+    assert sorted(pods) == sorted(e.pod[8:] for e in PLAN.evictions if e.wave == 1)
+    workloads = {each["regarding"]["name"] for each in told} - set(pods)
+    assert workloads == {"api", "auth", "cart", "search", "web"}
+    assert {each["note"].endswith(f"(plan {report.plan_id})") for each in told} == {True}
+
+
+def test_who_may_not_write_events_goes_without(applying: Applying) -> None:
+    applying.api.forbidden.add("events")
+    assert applying.run(last_wave=1).result == "done"
+    assert applying.api.all_of("events") == []

@@ -39,9 +39,12 @@ def test_apply_ends_as_promised_or_stops_in_time(number: int, tmp_path: Path) ->
     draw = random.Random(number)
     name = NAMES[number % len(NAMES)]
 
+    happened: list[float] = []
+
     def happens(api: WorldApi) -> None:
         DRIFTS[name](draw, api)
         api.sync()
+        happened.append(api.now)
 
     if number // len(NAMES) % 2:
         api.at.append((draw.choice((2.0, 5.0, 9.0)), happens))
@@ -60,6 +63,8 @@ def test_apply_ends_as_promised_or_stops_in_time(number: int, tmp_path: Path) ->
         assert _excess(api) <= plan.after.excess, name
     elif not applying.events("evicted"):
         assert report.evicted == 0
+    if any("can't be placed" in line for line in report.reason):
+        assert api.evicted_last <= min(happened), "a stop would have spared it"
     if name == "nothing":
         assert report.result == "done", report.reason
 

@@ -41,6 +41,8 @@ class WorldApi(FakeApi):
         """Seconds that the disruption controller takes to count again."""
         self.at: list[tuple[float, Incident]] = []
         self.evicted: list[str] = []
+        self.evicted_last = START
+        """When the last one of them was."""
         self.broken_budgets: list[str] = []
         self.dead = False
         """Whether the process that talks to it was killed: nothing of it arrives any more."""
@@ -115,7 +117,7 @@ class WorldApi(FakeApi):
         desired, expected = self.world._desired(budget, chosen)
         allowed = max(0, healthy - desired) if expected > 0 else 0
         return {
-            "observedGeneration": 1,
+            "observedGeneration": budget["metadata"].get("generation", 1),
             "disruptionsAllowed": allowed,
             "currentHealthy": healthy,
             "desiredHealthy": desired,
@@ -143,6 +145,7 @@ class WorldApi(FakeApi):
         if leaving(found):
             return
         self.evicted.append(found["metadata"]["uid"])
+        self.evicted_last = self.now
         budgets = [each for each in self.world.budgets if selects(each, found)]
         if found["status"]["phase"] != "Pending":
             for budget in budgets:

@@ -125,9 +125,12 @@ def test_room_that_evictions_make_is_no_reason_to_say_never() -> None:
     cluster = (node("n1"), node("n2"), *running({}, ["n1", "n2"], cpu="1500m"))
     containers = [{"name": "main", "resources": {"requests": {"cpu": "4"}}}]
     large = template({"app": "large"}, {"containers": containers})
-    assert not of_rule(
+    (found,) = of_rule(
         "too-many-replicas", workload("Deployment", "large", {"template": large}), cluster=cluster
     )
+    assert found.severity == "warning"
+    assert found.title == "1 of 1 large pod finds no node as things are"
+    assert found.text[-1] == "1 eviction would make room: planner solve --rebalance."
 
 
 def test_a_pod_of_high_priority_runs_at_the_cost_of_others() -> None:

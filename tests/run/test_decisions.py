@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planner.apply.events import MOST as NOTE
+from planner.apply.events import Regarded, event_of, note_of
 from planner.errors import PlannerError
 from planner.run.applied import applied
 from planner.run.decide import Facts, after_miss, left_alone, next_round, paused, refusal
-from planner.run.events import MOST as NOTE
-from planner.run.events import Regarded, event_of, note_of
 from planner.run.hours import within
 from planner.run.plan_summary import PlanSummary, plan_summary
 from planner.run.state import MOST, state_of, state_text, with_round, with_told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from typing import Any
 
@@ -215,3 +216,15 @@ def test_a_log_gives_back_every_change_since_a_position(
 def test_a_group_set_finds_its_members_among_many(members: set[int], groups: list[int]) -> None:
     found = GroupSet(members).among(np.array(groups, np.int64))
     assert found.tolist() == [i for i, group in enumerate(groups) if group in members]
+
+
+def test_groups_that_ask_for_the_same_share_what_a_copied_state_does_not() -> None:
+    """A copy may be changed without a word in the log, which those who share would not notice."""
+    cluster = cluster_of(node("n1"), node("n2"), pod("a"), pod("b"), pod("c", "n1"))
+    state, profile = SchedulingState(cluster), default_profile()
+    one, other = (Scheduler(state, profile).cycle(index).filters for index in (0, 1))
+    assert dict(one)["NodeResourcesFit"] is dict(other)["NodeResourcesFit"]
+    copied = copy.copy(state)
+    copied.used = cluster.resources.allocatable.copy()
+    assert len(Scheduler(copied, profile).evaluate(0).feasible) == 0
+    assert len(Scheduler(state, profile).evaluate(1).feasible) == 2

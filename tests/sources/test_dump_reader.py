@@ -126,3 +126,10 @@ def test_one_core_needs_no_second_process(tmp_path: Path, monkeypatch: pytest.Mo
     file = written(tmp_path / "dump.json")
     monkeypatch.setattr(dump_reader, "_cores", lambda: 1)
     assert {type(block) for block in read_dump(file) or ()} == {Piece}
+
+
+def test_the_other_process_needs_no_models() -> None:
+    """Its start is a part of every big load: pydantic alone would double it."""
+    program = "import sys, planner.sources.dump_reader; print('pydantic' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert ran.stdout.decode().strip() == "False"

@@ -15,7 +15,7 @@ from planner.checks.finding import COUNTED, Finding, Idea
 from planner.checks.rule import per_workload
 from planner.checks.subject import Subject
 from planner.checks.workloads import CheckedWorkload
-from planner.cluster.spread import hard_constraints
+from planner.cluster.spread import hard_constraints_of
 from planner.words import conjoined, count_of, short_key
 
 ID = "domain-out-of-reach"
@@ -28,7 +28,7 @@ def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
         rules.affinity(spec) & rules.taints(spec.tolerations) & rules.uncordoned(spec.tolerations)
     )
     group = subject.group(workload).index
-    for constraint in hard_constraints(subject.samples):
+    for constraint in hard_constraints_of(subject.samples, np.array([group])):
         carrier = next((each for each in constraint.carriers if each.group == group), None)
         if carrier is None or not carrier.self_match:
             continue

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from planner.checks.changes import in_constraint
 from planner.checks.finding import COUNTED, Finding, Idea
 from planner.checks.rule import per_workload
 from planner.checks.subject import Subject
 from planner.checks.workloads import CheckedWorkload
-from planner.cluster.spread import hard_constraints
+from planner.cluster.spread import hard_constraints_of
 from planner.words import count_of, short_key
 
 ID = "min-domains-above"
@@ -22,7 +24,7 @@ ID = "min-domains-above"
 @per_workload
 def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
     group = subject.group(workload).index
-    for constraint in hard_constraints(subject.samples):
+    for constraint in hard_constraints_of(subject.samples, np.array([group])):
         index = next((each.index for each in constraint.carriers if each.group == group), None)
         wanted = constraint.constraint.min_domains
         if index is None or wanted is None or not constraint.too_few_domains:

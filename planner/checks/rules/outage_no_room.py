@@ -19,6 +19,12 @@ ID = "outage-no-room"
 
 def find(subject: Subject) -> Iterator[Finding]:
     tried = outages(subject)
+    others = max((each.others for each in tried), default=0)
+    if others:
+        subject.undecided[ID] = (
+            f"whether room is left for them when other workloads need places, too: up to {others} "
+            "pods are too many to try"
+        )
     short = [
         each
         for each in subject.workloads

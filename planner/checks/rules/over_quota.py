@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from planner.checks.finding import COUNTED, Finding
 from planner.checks.rule import per_workload
 from planner.checks.subject import Subject
 from planner.checks.workloads import CheckedWorkload
+from planner.cluster import Cluster
 from planner.cluster.quotas import Quotas
 from planner.words import count_of
 
@@ -16,12 +19,10 @@ ID = "over-quota"
 
 @per_workload
 def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
+    if all(quota.namespace != workload.ref.namespace for quota in subject.inventory.quotas):
+        return
     cluster = subject.samples
-    running = sum(
-        cluster.workloads[int(cluster.group_of[pod])] == workload.ref
-        for pod in cluster.running.tolist()
-    )
-    wanted = max(0, workload.most - running)
+    wanted = max(0, workload.most - _running(cluster, workload))
     room = Quotas(cluster).room(workload.ref.namespace, subject.spec(workload)) if wanted else None
     # The two samples are in the snapshot and count like any pod.
     left = None if room is None else room.pods + 2
@@ -40,3 +41,8 @@ def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
         facts={"room": left, "wanted": wanted},
         proof=COUNTED,
     )
+
+
+def _running(cluster: Cluster, workload: CheckedWorkload) -> int:
+    groups = [i for i, ref in enumerate(cluster.workloads) if ref == workload.ref]
+    return int(np.count_nonzero(np.isin(cluster.group_of[cluster.running], groups)))

@@ -20,8 +20,8 @@ ID = "pdb-blocks"
 
 def find(subject: Subject) -> Iterator[Finding]:
     checked = {budget.key for budget in subject.budgets}
-    for status in budget_statuses(subject.cluster, trust_status=False):
-        if status.name not in checked or not status.never or not status.pods:
+    for status in budget_statuses(subject.cluster, trust_status=False, only=checked):
+        if not status.never or not status.pods:
             continue
         names = [each.name for each in over(subject, status.budget)]
         whose = conjoined(names) if names else f"what {status.budget.name} selects"

@@ -20,11 +20,11 @@ ID = "pdb-unhealthy-stuck"
 
 def find(subject: Subject) -> Iterator[Finding]:
     checked = {budget.key for budget in subject.budgets}
-    for status in budget_statuses(subject.cluster, trust_status=False):
+    for status in budget_statuses(subject.cluster, trust_status=False, only=checked):
         unready = status.down - status.waiting
         untried = status.pods > 0 and status.waiting == status.pods
         always = status.budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow"
-        if status.name not in checked or always or not (unready or untried):
+        if always or not (unready or untried):
             continue
         if unready and status.unhealthy_may_go:
             continue

@@ -53,11 +53,11 @@ def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
 
 def daemons(subject: Subject) -> IntArray:
     """What the running DaemonSet pods of each node request: they stay, whoever else goes."""
-    cluster = subject.samples
-    pods = [
-        pod
-        for pod in cluster.running.tolist()
-        if (owner := cluster.pods[pod].owner) is not None and owner.kind == "DaemonSet"
-    ]
-    requests = cluster.resources.requests[cluster.group_of[pods]]
-    return sum_by(cluster.node_of[pods], requests, len(cluster.nodes))
+    if ID not in subject.memo:
+        cluster = subject.samples
+        of_daemons = [i for i, ref in enumerate(cluster.workloads) if ref.kind == "DaemonSet"]
+        pods = cluster.running[np.isin(cluster.group_of[cluster.running], of_daemons)]
+        requests = cluster.resources.requests[cluster.group_of[pods]]
+        subject.memo[ID] = sum_by(cluster.node_of[pods], requests, len(cluster.nodes))
+    found: IntArray = subject.memo[ID]
+    return found

@@ -18,6 +18,7 @@ from planner.checks.subject import Subject
 from planner.checks.workloads import CheckedWorkload
 from planner.cluster import PENDING
 from planner.explain.diagnose import ExplainOptions
+from planner.explain.room.rearrange import Limits
 from planner.explain.several_pods import explain_pods
 from planner.scenario import apply_changes, settle
 from planner.words import count_of, short_key
@@ -25,6 +26,8 @@ from planner_models.diagnosis import Diagnosis
 from planner_models.node import HOSTNAME
 
 ID = "too-many-replicas"
+LIMITS = Limits(states=20_000, tries=100, cells=4_000)
+"""A check runs on every change: where a proof takes longer, it says that it has none."""
 UP_TO = 2
 """Fixes are tried with so many times the replicas, to say how far they reach."""
 
@@ -33,25 +36,47 @@ UP_TO = 2
 def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
     cluster = subject.cluster
     pods, waiting = own_pods(cluster, workload), waiting_pods(cluster, workload)
-    left = _left_over(subject, waiting, preempt=True) if waiting else 0
+    if not waiting or all(subject.before_rollout.node_of[waiting] >= 0):
+        return
+    left = _left_over(subject, waiting, preempt=True)
     if not left:
         return
-    found = explain_pods(alone(cluster, waiting), waiting, subject.profile, ExplainOptions())
-    if found.verdict != "impossible":
-        return
+    options = ExplainOptions(limits=LIMITS, repairs=False)
+    found = explain_pods(alone(cluster, waiting), waiting, subject.profile, options)
     number = found.without_node or left
     running = len(pods) - number
+    never = found.verdict == "impossible"
+    if found.verdict == "undecided":
+        told = f"whether all {len(pods)} {workload.name} pods can ever run"
+        subject.undecided[ID] = ", ".join(filter(None, (subject.undecided.get(ID), told)))
     yield Finding(
         rule=ID,
-        severity="error",
+        severity="error" if never else "warning",
         objects=(workload.object,),
         field=_field(workload, found),
-        title=f"{number} of {len(pods)} {workload.name} pods can never run",
-        text=(*found.narrative, *found.rearranging),
+        title=_title(workload, found, number, len(pods)),
+        text=(*found.narrative, *found.rearranging, *_remedy(found)),
         facts={"runs": running, "replicas": len(pods)},
-        proof=_proof(found, running),
+        proof=_proof(found, running) if never else Proof("simulated", seeds=1, seen=1),
         ideas=tuple(_ideas(subject, workload, running)),
     )
+
+
+def _title(workload: CheckedWorkload, found: Diagnosis, number: int, of: int) -> str:
+    """Of rules the number is known; for want of room other pods might be moved for some of them."""
+    who = f"{number} of {count_of(of, f'{workload.name} pod')}"
+    if found.verdict != "impossible":
+        return f"{who} {'finds' if number == 1 else 'find'} no node as things are"
+    facts = found.conflicts[0].constraints if found.conflicts else ()
+    if number < of and any(fact.kind == "capacity" for fact in facts):
+        return f"{who} {'finds' if number == 1 else 'find'} no node, and there is no room for all"
+    return f"{who} can never run"
+
+
+def _remedy(found: Diagnosis) -> Iterator[str]:
+    """What would let them in, where something would."""
+    if found.verdict == "stuck" and found.remedy:
+        yield f"{found.remedy} would make room: planner solve --rebalance."
 
 
 def _field(workload: CheckedWorkload, found: Diagnosis) -> str:
@@ -72,8 +97,14 @@ def _proof(found: Diagnosis, running: int) -> Proof:
 def _ideas(subject: Subject, workload: CheckedWorkload, running: int) -> Iterator[Idea]:
     """Fewer replicas, wider spread; how far each reaches is tried as well."""
     pods = workload.replicas
+
+    def all_run(changed: Subject) -> bool:
+        waiting = waiting_pods(changed.cluster, workload)
+        return not (waiting and _left_over(changed, waiting, preempt=True))
+
     if running and workload.ref.kind in SCALED:
-        yield Idea(f"replicas {pods} -> {running}", with_replicas(workload, running), "all run")
+        fewer = with_replicas(workload, running)
+        yield Idea(f"replicas {pods} -> {running}", fewer, "all run", works=all_run)
 
     def reach(changed: Subject) -> str:
         return _reach(changed, workload)
@@ -83,15 +114,17 @@ def _ideas(subject: Subject, workload: CheckedWorkload, running: int) -> Iterato
         if constraint.hard:
             key, skew = short_key(constraint.topology_key), constraint.max_skew + 1
             change = in_constraint(workload, index, max_skew=skew)
-            yield Idea(f"{key}: maxSkew {skew - 1} -> {skew}", change, reach, restarts=pods)
+            yield Idea(
+                f"{key}: maxSkew {skew - 1} -> {skew}", change, reach, restarts=pods, works=all_run
+            )
     apart = spec.affinity.pod_anti_affinity
     if any(term.topology_key != HOSTNAME for term in apart.required):
         terms = tuple(term.replace(topology_key=HOSTNAME) for term in apart.required)
         affinity = spec.affinity.replace(pod_anti_affinity=apart.replace(required=terms))
         change = in_spec(workload, affinity=affinity)
-        yield Idea(f"anti-affinity by {HOSTNAME}", change, reach, restarts=pods)
+        yield Idea(f"anti-affinity by {HOSTNAME}", change, reach, restarts=pods, works=all_run)
     for zone, added in more_nodes(subject, workload):
-        yield Idea("one more node", added, reach, where=zone)
+        yield Idea("one more node", added, reach, where=zone, works=all_run)
 
 
 def _left_over(subject: Subject, waiting: list[int], *, preempt: bool = False) -> int:

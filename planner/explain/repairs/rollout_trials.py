@@ -14,7 +14,7 @@ from planner.errors import PlannerError
 from planner.explain.repairs.proposal import Case, Proposal
 from planner.explain.situation.overlay import SpecEdit, state_under
 from planner.replay.trial import Manner
-from planner.scenario.deployment_rollout import DeploymentRollout
+from planner.scenario.deployment_rollout import deployment_rollouts
 from planner.scenario.rollout_run import RolloutRun
 from planner_models.pod import PodSpec
 from planner_models.workload import Deployment, DeploymentStrategy
@@ -68,8 +68,7 @@ def _worst(
     spec: PodSpec = template.spec
     for edit in edits:
         spec = edit(spec)
-    rollout = DeploymentRollout(
-        before.snapshot(), subject.profile, deployment, template.replace(spec=spec)
-    )
+    wanted = (deployment, template.replace(spec=spec))
+    (rollout,) = deployment_rollouts(before.snapshot(), subject.profile, [wanted])
     runs = [rollout.run(manner) for manner in MANNERS]
     return min(runs, key=lambda run: (run.complete, run.replaced))

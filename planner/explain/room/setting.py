@@ -60,6 +60,7 @@ class Setting:
     def fixed(self) -> Subject:
         """The pod before the pods that stay."""
         state = copy.copy(self.subject.state)
+        state.begin_log()
         state.node_of = np.where(self.movable, GONE, state.node_of)
         stay = np.flatnonzero(state.node_of >= 0)
         cluster = self.subject.cluster

@@ -20,7 +20,6 @@ from planner.cluster.resources import ResourceTable
 from planner.cluster.storage import Storage
 from planner.explain.situation.subject import Subject
 from planner.scheduler.cycle import Evaluation
-from planner.scheduler.framework.changes import ChangeLog
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.group_cycle import GroupCycle
 from planner.scheduler.volumes.state import VolumeState
@@ -102,7 +101,7 @@ def edited_spec(subject: Subject, overlay: Overlay) -> PodSpec:
 def state_under(subject: Subject, overlay: Overlay) -> SchedulingState:
     """A state that shares with the subject's what the overlay leaves alone."""
     state = copy.copy(subject.state)
-    state.log = ChangeLog()
+    state.begin_log()
     _change_groups(subject, state, overlay)
     if overlay.nodes or overlay.added:
         _change_nodes(state, overlay)

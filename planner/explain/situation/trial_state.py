@@ -12,7 +12,6 @@ from planner.cluster.node_rules import BoolArray
 from planner.disruption.movability import Movability, MovePolicy
 from planner.explain.situation.subject import Subject, subject_over
 from planner.scheduler.cycle import Scheduler
-from planner.scheduler.framework.changes import ChangeLog
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.volumes.state import VolumeState
 
@@ -28,7 +27,7 @@ def trial_state(subject: Subject, pods: Iterable[int] = ()) -> tuple[SchedulingS
     state.used = state.used.copy()
     state.non_zero_used = state.non_zero_used.copy()
     state.terminating = state.terminating.copy()
-    state.log = ChangeLog()
+    state.begin_log()
     state.placed_at = {}
     if any(state.volumes.of(state.group(pod)) is not None for pod in (subject.pod, *pods)):
         state.volumes = VolumeState(subject.state.snapshot())
@@ -55,7 +54,7 @@ class Turn:
     def subject(self, before: Subject) -> Subject:
         """The first pod that is left over, before the cluster as it is then."""
         self.state.cluster = before.cluster.with_placement(self.placed)
-        self.state.log = ChangeLog()
+        self.state.begin_log()
         movable = {policy: self._with_placed(p, policy) for policy, p in before.movable.items()}
         return subject_over(self.state, before.profile, self.left[0], movable)
 

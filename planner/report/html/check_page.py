@@ -49,9 +49,12 @@ def _lead(document: Check) -> Iterator[str]:
     silenced = document.summary.silenced
     if silenced:
         yield f"{count_of(silenced, 'finding')} silenced by annotation or baseline."
-    if document.skipped:
-        rules = ", ".join(each.rule for each in document.skipped)
-        yield f"Not asked, because there are no nodes to try them on: {rules}."
+    rules = [each.rule for each in document.skipped if not each.undecided]
+    if rules:
+        yield f"Not asked, because there are no nodes to try them on: {', '.join(rules)}."
+    for each in document.skipped:
+        if each.undecided:
+            yield f"Undecided: {each.why} ({each.rule})."
 
 
 def _facts(document: Check) -> Iterator[Fact]:

@@ -17,7 +17,9 @@ from planner.report.html.view import (
 )
 from planner.report.html.words import sentence, words
 from planner.report.tables import scale_up_table
-from planner.report.text.blocks import plain_text
+from planner.report.tables.scale_up_moves import eviction_blocks
+from planner.report.tables.scale_up_words import cost_of
+from planner.report.text.blocks import Table, plain_text
 from planner_models.node_plan import NodePlan, NodePlanStatus
 
 BADGES: dict[NodePlanStatus, tuple[str, Tone]] = {
@@ -51,13 +53,21 @@ def scale_up_page(document: NodePlan) -> Page:
 def _facts(document: NodePlan) -> Iterator[Fact]:
     yield Fact(f"{document.pending:,}", "pending pods")
     yield Fact(f"{sum(each.nodes for each in document.adds):,}", "nodes to add")
-    yield Fact(f"{document.cost:.10g}", scale_up_table.cost_of(document, 0).partition(" ")[2])
+    yield Fact(f"{document.cost:.10g}", cost_of(document, 0).partition(" ")[2])
+    if document.moves is not None:
+        yield Fact(f"{len(document.moves.evictions):,}", "pods to evict")
 
 
 def _sections(document: NodePlan) -> Iterator[Section]:
-    if document.adds:
+    if document.adds or document.there:
         table = scale_up_table.adds_table(document)
         yield TableSection("Add", "", table.header, tuple(map(Row, table.rows)), frozenset((0,)))
+    for block in eviction_blocks(document, wide=True):
+        if isinstance(block, Table):
+            about = "Once the new nodes are there, wave by wave."
+            yield TableSection(
+                "Evict", about, block.header, tuple(map(Row, block.rows)), frozenset()
+            )
     if document.baselines:
         table = scale_up_table.baselines_table(document)
         rows = tuple(map(Row, table.rows))

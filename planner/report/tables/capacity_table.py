@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from planner.report.tables.scale_up_table import in_short
+from planner.report.tables.scale_up_words import in_short
 from planner.report.text.blocks import GAP, Block, Paragraph, Table
 from planner.report.text.notices import notice_blocks
 from planner.words import conjoined, count_of, plain_amount, resource_word, short_key
@@ -185,6 +185,11 @@ def _survives(survive: Survival) -> str:
     lost = f"losing a {survive.kind} (nodes {survive.manner})"
     if now is not None:
         return f"Already now {lost} leaves pods waiting: {now.domain} {now.waiting}."
+    if not survive.checked_seeds:
+        return (
+            f"About {survive.count}: so many find room after {lost}, each {survive.kind} tried. "
+            "The cluster is too large to place them before, number by number."
+        )
     several = survive.checked_seeds > 1
     seeds = count_of(survive.checked_seeds, "tie seed")
     told = f"{survive.count} more stand {lost} in {'all ' if several else ''}{seeds}"

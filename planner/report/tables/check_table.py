@@ -24,8 +24,9 @@ def blocks(document: Check, *, wide: bool) -> Sequence[Block]:
     found: list[Block] = [Paragraph(f"{subject(document.checked)}: {counts(document)}", "bold")]
     for finding in document.findings:
         found.extend((GAP, *finding_blocks(finding)))
-    if document.skipped:
-        found.extend((GAP, Paragraph(_skipped(document), "yellow", indent=2)))
+    texts = [*_skipped(document), *undecided(document)]
+    if texts:
+        found.extend((GAP, *(Paragraph(text, "yellow", indent=2) for text in texts)))
     if document.notices:
         found.extend((GAP, *notice_blocks(document.notices, wide=wide)))
     return found
@@ -126,12 +127,21 @@ def _price(then: str, restarts: int) -> str:
     return ", ".join(part for part in (then, rolls) if part)
 
 
-def _skipped(document: Check) -> str:
-    rules = [each.rule for each in document.skipped]
+def undecided(document: Check) -> Iterator[str]:
+    """What a rule did not find out within its limits."""
+    for each in document.skipped:
+        if each.undecided:
+            yield f"undecided: {each.why} ({each.rule})"
+
+
+def _skipped(document: Check) -> Iterator[str]:
+    rules = [each.rule for each in document.skipped if not each.undecided]
+    if not rules:
+        return
     others = len(rules) - 1
     what = rules[0] if not others else f"{rules[0]} and {count_of(others, 'other rule')}"
     verb, was = ("needs", "was") if not others else ("need", "were")
-    return (
+    yield (
         f"warning: {what} {verb} a cluster and {was} not asked. "
         "Add --against cluster.json, from planner dump"
     )

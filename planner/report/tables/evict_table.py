@@ -153,27 +153,41 @@ def eviction_blocks(document: EvictionPlan, *, wide: bool) -> Iterator[Block]:
     """Wave by wave, with the cordons around them."""
     if not document.evictions:
         return
-    rows: list[tuple[str, ...]] = []
-    several = len({each.pod.partition("/")[0] for each in document.evictions}) > 1
-    held: tuple[str, ...] = ()
-    for wave in document.waves:
-        rows += _cordons(wave, held)
-        rows += [
-            _row(each, several=several, wide=wide)
-            for each in document.evictions
-            if each.wave == wave.number
-        ]
-        held = wave.cordon if wave.hold else ()
-        lifted = () if wave.hold else wave.cordon
-        rows += [(str(wave.number), "# uncordon", node, "", "") for node in lifted]
+    ways = "-o name for scripts, -o script to run it"
+    yield from waves_blocks(document.evictions, document.waves, wide=wide, also=ways)
+
+
+def waves_blocks(
+    evictions: Sequence[PlannedEviction],
+    waves: Sequence[EvictionWave],
+    *,
+    wide: bool,
+    also: str = "-o name for scripts",
+) -> Iterator[Block]:
+    """A row for each eviction and cordon; `also` is where else they are."""
+    rows = _rows(evictions, waves, wide=wide)
     shown = rows if wide else rows[:ROWS]
     yield Table(("WAVE", "POD", "NODE", "EXPECTED ON", "WHY"), tuple(shown))
     if len(shown) < len(rows):
         hidden = len(rows) - len(shown)
-        yield Paragraph(
-            f"... ({hidden} more; -o wide shows all, -o name for scripts, -o script to run it)",
-            "dim",
-        )
+        yield Paragraph(f"... ({hidden} more; -o wide shows all, {also})", "dim")
+
+
+def _rows(
+    evictions: Sequence[PlannedEviction], waves: Sequence[EvictionWave], *, wide: bool
+) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    several = len({each.pod.partition("/")[0] for each in evictions}) > 1
+    held: tuple[str, ...] = ()
+    for wave in waves:
+        rows += _cordons(wave, held)
+        rows += [
+            _row(each, several=several, wide=wide) for each in evictions if each.wave == wave.number
+        ]
+        held = wave.cordon if wave.hold else ()
+        lifted = () if wave.hold else wave.cordon
+        rows += [(str(wave.number), "# uncordon", node, "", "") for node in lifted]
+    return rows
 
 
 def _cordons(wave: EvictionWave, held: Sequence[str]) -> Iterator[tuple[str, ...]]:

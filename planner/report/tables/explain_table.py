@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from planner.report.tables.explain_repairs import repair_lines
-from planner.report.tables.scale_up_table import in_short
+from planner.report.tables.scale_up_words import in_short
 from planner.report.text.blocks import GAP, NO_BREAK, Block, Paragraph, Style, Table
 from planner.report.text.commands import about
 from planner.report.text.notices import notice_blocks

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from planner.report.tables.scale_up_moves import act, evicted, eviction_blocks, moves_remarks
+from planner.report.tables.scale_up_words import cost_of, nodes_text
 from planner.report.text.blocks import GAP, Block, Paragraph, Table
 from planner.report.text.notices import notice_blocks
 from planner.words import conjoined, count_of, named_or_counted
 from planner_models.node_plan import (
     NodeAlternative,
     NodeBaseline,
-    NodeCount,
     NodePlan,
-    NodesToAdd,
     StuckRollout,
     WaitingPods,
 )
@@ -22,8 +22,9 @@ def blocks(document: NodePlan, *, wide: bool) -> Sequence[Block]:
     """What never runs, the nodes, what they do, what was tried, and what is proven."""
     found: list[Block] = list(_never(document))
     found.append(Paragraph(headline(document), "bold"))
-    if document.adds:
+    if document.adds or evicted(document):
         found.extend((GAP, adds_table(document)))
+    found.extend(eviction_blocks(document, wide=wide))
     found.extend(Paragraph(text) for text in remarks(document))
     if document.alternatives:
         found.extend((GAP, Paragraph("Not as good, each tried:")))
@@ -31,7 +32,7 @@ def blocks(document: NodePlan, *, wide: bool) -> Sequence[Block]:
         found.extend(Paragraph(f"  {nodes}: {wrong}", indent=4) for nodes, wrong in tried)
     if document.baselines:
         found.extend((GAP, baselines_table(document)))
-    if document.adds:
+    if document.adds or evicted(document):
         found.extend((GAP, Paragraph(proof(document))))
     if document.notices:
         found.extend((GAP, *notice_blocks(document.notices, wide=wide)))
@@ -39,9 +40,10 @@ def blocks(document: NodePlan, *, wide: bool) -> Sequence[Block]:
 
 
 def names(document: NodePlan) -> Iterable[str]:
-    """`c7i.large/eu-1a=2`, a line each; a pool without zones has none."""
+    """`c7i.large/eu-1a=2`, a line each; a pool without zones has none. Then pods to evict."""
     for each in document.adds:
         yield f"{each.pool}{f'/{each.zone}' if each.zone else ''}={each.nodes}"
+    yield from (f"pod/{each.pod.rpartition('/')[2]}" for each in evicted(document))
 
 
 def headline(document: NodePlan) -> str:
@@ -51,37 +53,18 @@ def headline(document: NodePlan) -> str:
     runnable = document.pending - len(document.never)
     if not runnable:
         return "Nothing to add: no node of these pools helps."
-    nodes = count_of(sum(each.nodes for each in document.adds), "node")
     pods = count_of(runnable, "pending pod")
-    cost = cost_of(document, document.cost)
+    answer = f"{act(document)} for {pods}: {cost_of(document, document.cost)}."
     match document.status:
         case "optimal":
             kept = " with rollouts kept" if _stopping(document) else ""
-            return f"Add {nodes} for {pods}: {cost}. Optimal{kept}."
+            return f"{answer} Optimal{kept}."
         case "feasible":
-            return f"Add {nodes} for {pods}: {cost}. Feasible, not proven the cheapest."
+            return f"{answer} Feasible, not proven the cheapest."
         case "impossible":
             return f"No set of nodes within the limits of these pools is enough for {pods}."
         case "undecided":
             return f"No set of nodes was found that is enough for {pods}, and none is excluded."
-
-
-def cost_of(document: NodePlan, cost: float) -> str:
-    """`0.357 per hour`, `7.72 CPU`, `4 nodes`."""
-    return _cost_text(document.objective, cost)
-
-
-def _cost_text(objective: str, cost: float) -> str:
-    unit = {"price": "per hour", "cpu": "CPU", "nodes": "nodes"}[objective]
-    return f"{cost:.10g} {unit}"
-
-
-def in_short(nodes: NodesToAdd) -> str:
-    """`2 m7i.2xlarge in eu-1a, 0.81 per hour`, and whether that is known to be the least."""
-    if not nodes.adds:
-        return "no node helps"
-    text = f"{_nodes(nodes.adds)}, {_cost_text(nodes.objective, nodes.cost)}"
-    return text if nodes.status in ("optimal", "impossible") else f"{text}, not proven the least"
 
 
 def adds_table(document: NodePlan) -> Table:
@@ -116,17 +99,11 @@ def remarks(document: NodePlan) -> Iterator[str]:
             f"{named_or_counted(document.left_out, 'pod')}: gated, or another scheduler's; "
             "took no part."
         )
-    if not document.adds and not document.waiting:
+    if document.moves is not None or document.moves_instead is not None:
+        yield from moves_remarks(document)
+    if not document.adds and not document.waiting and not evicted(document):
         return
-    if document.waiting:
-        yield f"With the nodes that help most, {_waiting(document.waiting)}."
-    elif document.fills.agree == document.fills.seeds:
-        runnable = document.pending - len(document.never)
-        who = "It then runs" if runnable == 1 else f"All {runnable} then run"
-        yield (
-            f"{who} by kube-scheduler's own choice, in {document.fills.agree} of "
-            f"{document.fills.seeds} tie seeds."
-        )
+    yield from _then_runs(document)
     if document.rollouts is not None and document.status in ("optimal", "feasible"):
         tried = count_of(document.rollouts.workloads, "Deployment")
         seeds = count_of(document.rollouts.seeds, "tie seed")
@@ -135,6 +112,23 @@ def remarks(document: NodePlan) -> Iterator[str]:
         kind, failures = document.survives.kind, document.survives.tried
         tried_once = f"{failures} tried, 1 tie seed each"
         yield f"If any single {kind} fails and is removed, nobody waits ({tried_once})."
+    yield from _side_effects(document)
+
+
+def _then_runs(document: NodePlan) -> Iterator[str]:
+    """Who runs by kube-scheduler's own choice; with evictions that is told with them."""
+    if document.waiting:
+        yield f"With the nodes that help most, {_waiting(document.waiting)}."
+    elif document.fills.agree == document.fills.seeds and not evicted(document):
+        runnable = document.pending - len(document.never)
+        who = "It then runs" if runnable == 1 else f"All {runnable} then run"
+        yield (
+            f"{who} by kube-scheduler's own choice, in {document.fills.agree} of "
+            f"{document.fills.seeds} tie seeds."
+        )
+
+
+def _side_effects(document: NodePlan) -> Iterator[str]:
     for effect in document.side_effects:
         if effect.kind == "newDomain":
             noun = "a new zone" if len(effect.domains) == 1 else "new zones"
@@ -152,7 +146,7 @@ def remarks(document: NodePlan) -> Iterator[str]:
 def alternatives(document: NodePlan) -> Iterator[tuple[str, str]]:
     """Sets that cost no more, and what is wrong with each."""
     for each in document.alternatives:
-        yield f"{_nodes(each.adds)} ({each.cost:.10g})", _wrong(each)
+        yield f"{nodes_text(each.adds)} ({each.cost:.10g})", _wrong(each)
 
 
 def baselines_table(document: NodePlan) -> Table:
@@ -160,7 +154,8 @@ def baselines_table(document: NodePlan) -> Table:
     cost = {"price": "PER HOUR", "cpu": "CPU", "nodes": "COST"}[document.objective]
     waiting = sum(each.pods for each in document.waiting)
     nodes = sum(each.nodes for each in document.adds)
-    rows = [("planner", str(nodes), f"{document.cost:.10g}", "1", str(waiting), "")]
+    moves = f", {count_of(len(evicted(document)), 'move')}" if evicted(document) else ""
+    rows = [(f"planner{moves}", str(nodes), f"{document.cost:.10g}", "1", str(waiting), "")]
     rows += [
         (
             each.tool,
@@ -187,16 +182,20 @@ def _rollouts(names: Sequence[str]) -> str:
 def proof(document: NodePlan) -> str:
     """What is known about cheaper sets."""
     limit = f"Limit: {document.time_limit:g}s."
+    moves = document.moves
+    within = "" if moves is None else f" with at most {count_of(moves.limit, 'move')}"
     if document.status == "optimal":
-        text = "Proven: no set of nodes of these pools is cheaper."
+        text = f"Proven: no set of nodes of these pools is cheaper{within}."
         if _stopping(document) and any(each.cost < document.cost for each in _stopping(document)):
             text += " To take a cheaper one that stops rollouts: --no-keep-rollouts"
         return text
     if document.status == "feasible" and document.bound is not None:
         gap = 1 - document.bound / document.cost if document.cost else 0.0
-        return f"At least {cost_of(document, document.bound)} is needed (gap {gap:.0%}). {limit}"
+        needed = f"{cost_of(document, document.bound)} is needed{within} (gap {gap:.0%})"
+        return f"At least {needed}. {limit}"
     if document.status == "impossible":
-        return "Proven: sets of these pools, within their limits, leave some of the pods waiting."
+        sets = f"sets of these pools, within their limits{within}"
+        return f"Proven: {sets}, leave some of the pods waiting."
     return limit
 
 
@@ -222,12 +221,6 @@ def _name(workload: str) -> str:
 
 def _pods(pods: Mapping[str, int]) -> str:
     return ", ".join(f"{_name(workload)} {n}" for workload, n in pods.items())
-
-
-def _nodes(adds: Sequence[NodeCount]) -> str:
-    return ", ".join(
-        f"{each.nodes} {each.pool}{f' in {each.zone}' if each.zone else ''}" for each in adds
-    )
 
 
 def _wrong(alternative: NodeAlternative) -> str:

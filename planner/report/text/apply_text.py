@@ -24,6 +24,8 @@ class ApplyText:
         self._pod = self._node = 0
         self._measured = "excess"
         self._told: dict[str, int] = {}
+        self._elsewhere: list[str] = []
+        """What is said of pods that landed elsewhere, once the wave is over."""
 
     def start(self, start: ApplyStart) -> str:
         """What will happen, and whether the plan still holds."""
@@ -53,13 +55,16 @@ class ApplyText:
                 place = f"  - {name:<{self._pod}}  {entry.node:<{self._node}}  + {entry.to}"
                 yield f"{place:<{self._pod + 2 * self._node + 10}}  ready after {entry.seconds} s"
                 if entry.event == "elsewhere":
-                    expected = " ".join(entry.expected or ())
-                    yield f"Landed elsewhere: {entry.text} is on {entry.to}, expected {expected}."
+                    self._elsewhere.append(_elsewhere(entry))
+            case "goesOn":
+                yield f"  The rest still holds ({entry.accepted} of {entry.of} seeds): going on."
             case "refused":
                 yield f"  - {name:<{self._pod}}  {entry.node:<{self._node}}  {entry.text}"
             case "waveDone":
                 left = f"{self._measured} {entry.excess_before} -> {entry.excess_after}."
                 yield f"  {entry.landed} of {entry.of} landed as promised. {capitalised(left)}"
+                yield from self._elsewhere
+                self._elsewhere.clear()
             case "replanned" if entry.of is not None:
                 yield f"Planned anew: {count_of(entry.of, 'eviction')}; {entry.text}"
             case _:
@@ -79,6 +84,11 @@ class ApplyText:
         yield from textwrap.wrap(
             head + text, WIDTH, subsequent_indent=" " * len(head), break_on_hyphens=False
         )
+
+
+def _elsewhere(entry: ApplyEntry) -> str:
+    expected = f", expected {' '.join(entry.expected)}" if entry.expected else ""
+    return f"Landed elsewhere: {entry.text} is on {entry.to}{expected}."
 
 
 def _head(start: ApplyStart) -> Iterator[str]:
@@ -192,6 +202,9 @@ def _state(report: ApplyReport) -> str:
     landed = "all landed" if came == report.evicted else f"{came} landed"
     if report.waiting:
         landed += f", {len(report.waiting)} {'waits' if len(report.waiting) == 1 else 'wait'}"
+    unwanted = report.evicted - came - len(report.waiting)
+    if report.before and unwanted > 0:
+        landed += f", {unwanted} no longer wanted"
     told = f"{report.evicted} of {len(report.evictions)} evicted"
     told += f", {landed}." if report.evicted else "."
     cordons = f"Cordons lifted: {', '.join(report.lifted)}." if report.lifted else ""
@@ -209,8 +222,9 @@ def _interrupted(report: ApplyReport, file: str, program: str) -> Iterator[str]:
     lifted = f" {word} lifted: {', '.join(report.lifted)}." if report.lifted else ""
     mine = [each for each in report.evictions if each.wave == report.wave]
     gone = sum(each.outcome == "evicted" for each in mine)
-    wave = f" {gone} of {len(mine)} of wave {report.wave} are evicted and will be replaced by " + (
-        "their controllers."
-    )
+    who = "is evicted and will be replaced by its controller."
+    if gone > 1:
+        who = "are evicted and will be replaced by their controllers."
+    wave = f" {gone} of {len(mine)} of wave {report.wave} {who}"
     text = f"No further evictions.{lifted}{wave if gone else ''} Resume: {program} apply {file}"
     yield from textwrap.wrap(text, WIDTH, break_on_hyphens=False)

@@ -1,4 +1,4 @@
-"""Files that planner writes: whole or not at all."""
+"""Files that users ask for: whole or not at all, and a clear word where one can't be written."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from planner.sources.errors import SourceError
+from planner.sources.whole_file import write_whole
 
 
 def write_file(path: str, data: bytes, *, private: bool = False) -> None:
@@ -14,19 +15,8 @@ def write_file(path: str, data: bytes, *, private: bool = False) -> None:
 
     A private one can be read by nobody but its owner.
     """
-    import tempfile
-
-    target = Path(path)
     try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-            Path(temporary).chmod(0o600 if private else 0o666 & ~_umask())
-            Path(temporary).replace(target)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        write_whole(Path(path), data, 0o600 if private else 0o666 & ~_umask())
     except OSError as error:
         raise _refusal(path, error) from error
 

@@ -232,19 +232,30 @@ class StaticScore(Score):
 
 
 class LocalScore(Score):
-    """Scores by a node and its pods alone: judged again only where pods came or left."""
+    """Scores by a node and its pods alone: judged again only where pods came or left.
+
+    Groups that ask for the same share one, whoever's turn it is: it knows itself
+    how far it has followed.
+    """
 
     local: ClassVar[bool] = True
 
-    def __init__(self) -> None:
+    def __init__(self, state: SchedulingState) -> None:
+        self._state = state
+        self._seen = len(state.log)
         self._scores = self.judge(None)
 
     @abstractmethod
     def judge(self, nodes: IntArray | None) -> IntArray:
         """The scores of these nodes, or of all."""
 
+    @property
+    def of_all(self) -> IntArray:
+        """As judged last, node by node; not to be changed."""
+        return self._scores
+
     def scores(self, feasible: IntArray) -> IntArray:
-        """As judged last."""
+        """The same of these nodes."""
         return self._scores[feasible]
 
     def score_at(self, node: int) -> int:
@@ -253,15 +264,31 @@ class LocalScore(Score):
 
     def apply(self, changes: Changes) -> None:
         """Only the nodes that changed are judged again."""
-        if changes.few is not None and len(changes.few) == 1:
-            node = changes.few[0].node
-            self._scores[node] = self.judge_at(node)
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """The same, whatever was told so far."""
+        log = self._state.log
+        if self._seen == len(log):
             return
-        self._scores[changes.touched] = self.judge(changes.touched)
+        changes = log.since(self._seen)
+        self._seen = len(log)
+        if changes.few is None:
+            self._scores[changes.touched] = self.judge(changes.touched)
+            return
+        for node in {change.node for change in changes.few}:
+            self._scores[node] = self.judge_at(node)
 
     def judge_at(self, node: int) -> int:
         """The score of one node, as a landing asks for it."""
         return int(self.judge(np.array([node]))[0])
+
+
+class Follower(Protocol):
+    """What is kept current with the log by itself, and so can serve several groups."""
+
+    def catch_up(self) -> None:
+        """Follow what happened since."""
 
 
 def default_normalise(raw: IntArray, *, reverse: bool) -> IntArray:

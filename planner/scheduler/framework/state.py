@@ -6,8 +6,11 @@ into a log; filters and scores of a group catch up with it when the group's next
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
+from operator import is_
+from typing import TypeVar, cast
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -19,9 +22,11 @@ from planner.cluster.topology import IntArray
 from planner.scheduler.framework.carried_terms import CarriedTerms
 from planner.scheduler.framework.changes import ChangeLog
 from planner.scheduler.framework.facts import Facts, ImageIndex, TaintSets, facts_of
-from planner.scheduler.framework.plugin import Change
+from planner.scheduler.framework.plugin import Change, Follower
 from planner.scheduler.volumes.state import VolumeState
 from planner_models.pod import Pod
+
+S = TypeVar("S", bound=Follower)
 
 
 class SchedulingState:
@@ -49,6 +54,12 @@ class SchedulingState:
         self.placed_at: dict[int, int] = {}
         """Pods placed since the snapshot; the numbers give the order in which they start."""
         self.volumes = VolumeState(cluster)
+        self._shared: WeakValueDictionary[Hashable, Follower] = WeakValueDictionary()
+        self._shared_of = self._basis()
+
+    def begin_log(self) -> None:
+        """Forget what changed so far: a copy of a state shares the log with it until then."""
+        self.log = ChangeLog()
 
     @cached_property
     def facts(self) -> Facts:
@@ -89,6 +100,26 @@ class SchedulingState:
     def priorities(self) -> IntArray:
         """The priority of each group."""
         return self.facts.priorities
+
+    def shared(self, key: Hashable, make: Callable[[], S]) -> S:
+        """A filter or score that all groups have in common which ask for the same, as `key` tells.
+
+        It follows the log, and is there for as long as a group has it. A copy of the state, and one
+        whose sums or log were exchanged, has its own.
+        """
+        basis = self._basis()
+        if not _same(basis, self._shared_of):
+            self._shared, self._shared_of = WeakValueDictionary(), basis
+        found = cast("S | None", self._shared.get(key))
+        if found is None:
+            found = self._shared[key] = make()
+        else:
+            found.catch_up()
+        return found
+
+    def _basis(self) -> tuple[object, ...]:
+        """What is followed, and what it counts from."""
+        return id(self), self.cluster, self.log, self.used, self.non_zero_used
 
     def group(self, pod: int) -> PodGroup:
         """The group of a pod."""
@@ -173,3 +204,8 @@ class SchedulingState:
     def snapshot(self) -> Cluster:
         """The cluster as it is now."""
         return self.cluster.with_placement(self.placement())
+
+
+def _same(basis: tuple[object, ...], other: tuple[object, ...]) -> bool:
+    """The very same objects; the first is the number of the state itself."""
+    return basis[0] == other[0] and all(map(is_, basis[1:], other[1:]))

@@ -37,27 +37,52 @@ class NodeResourcesBalancedAllocation:
         if not any(wanted.values()):
             return None
         known = state.cluster.resources.index
-        columns = [
+        columns = tuple(
             (known[name], amount)
             for name, amount in wanted.items()
             if name in known and (amount > 0 or not is_scalar(name))
-        ]
-        return _BalancedScore(state, columns)
+        )
+        return state.shared((self.name, columns), lambda: _BalancedScore(state, columns))
+
+
+class _Balanced(LocalScore):
+    """How even the use of some resources is now."""
+
+    def __init__(self, state: SchedulingState, columns: IntArray) -> None:
+        self._columns = columns
+        super().__init__(state)
+
+    def judge(self, nodes: IntArray | None) -> IntArray:
+        """100 where all are used alike."""
+        return _balance(rows_of(self._state.used.T, self._columns, nodes), self.capacity(nodes))
+
+    def capacity(self, nodes: IntArray | None) -> _Capacity:
+        """Of all nodes, found once for all groups that are scored by the same resources."""
+        allocatable = self._state.cluster.resources.by_resource
+        if nodes is not None:
+            return _Capacity.of(rows_of(allocatable, self._columns, nodes))
+        return self._state.facts.once(
+            (NodeResourcesBalancedAllocation.name, *self._columns.tolist()),
+            lambda: _Capacity.of(rows_of(allocatable, self._columns, None)),
+        )
 
 
 class _BalancedScore(LocalScore):
-    def __init__(self, state: SchedulingState, columns: list[tuple[int, int]]) -> None:
-        self._state = state
+    def __init__(self, state: SchedulingState, columns: tuple[tuple[int, int], ...]) -> None:
         self._columns = np.array([column for column, _ in columns], np.int64)
         self._wanted = np.array([amount for _, amount in columns], np.int64)[:, None]
         self._plain = columns
-        super().__init__()
+        key = (NodeResourcesBalancedAllocation.name, "now", *self._columns.tolist())
+        self._now = state.shared(key, lambda: _Balanced(state, self._columns))
+        super().__init__(state)
 
     def judge(self, nodes: IntArray | None) -> IntArray:
         """50 + (50 + with - without) / 2, truncated."""
-        capacity = self._capacity(nodes)
+        now = self._now
+        now.catch_up()
         used = rows_of(self._state.used.T, self._columns, nodes)
-        without, filled = _balance(used, capacity), _balance(used + self._wanted, capacity)
+        filled = _balance(used + self._wanted, now.capacity(nodes))
+        without = now.of_all if nodes is None else now.scores(nodes)
         scores: IntArray = _OF_GAIN[filled - without]
         return scores
 
@@ -72,16 +97,6 @@ class _BalancedScore(LocalScore):
         without = _balance_of_two(used[one], used[other], *capacity)
         filled = _balance_of_two(used[one] + of_one, used[other] + of_other, *capacity)
         return int(_OF_GAIN[filled - without])
-
-    def _capacity(self, nodes: IntArray | None) -> _Capacity:
-        """Of all nodes, found once for all groups that are scored by the same resources."""
-        allocatable = self._state.cluster.resources.by_resource
-        if nodes is not None:
-            return _Capacity.of(rows_of(allocatable, self._columns, nodes))
-        return self._state.facts.once(
-            (NodeResourcesBalancedAllocation.name, *self._columns.tolist()),
-            lambda: _Capacity.of(rows_of(allocatable, self._columns, None)),
-        )
 
 
 class _Capacity(NamedTuple):

@@ -47,19 +47,22 @@ class NodeResourcesFit:
 
     def pre_filter(self, state: SchedulingState, group: PodGroup) -> PreFilterResult:
         """Refuse nodes without room; preemption can't help a request above the whole node."""
-        columns = [
-            (state.cluster.resources.column(name), name)
+        request: list[int] = state.requests[group.index].tolist()
+        asked = tuple(
+            (name, column, request[column])
             for name, amount in sorted(group.spec.requests.items())
             if amount > 0 and name != PODS and not self._ignored(name)
-        ]
-        return PreFilterResult(_FitFilter(state, group, columns))
+            for column in (state.cluster.resources.column(name),)
+        )
+        return PreFilterResult(state.shared((self.name, asked), lambda: _FitFilter(state, asked)))
 
     def pre_score(self, state: SchedulingState, group: PodGroup) -> _FitScore:
         """Score by the configured strategy over the configured resources."""
         strategy = self._args.scoring_strategy
         shape = strategy.requested_to_capacity_ratio
         rule = _rule(strategy.type, shape.shape if shape else ())
-        return _FitScore(state, group, strategy.resources, rule)
+        key = (self, *sorted(group.spec.scored_requests.items()))
+        return state.shared(key, lambda: _FitScore(state, group, strategy.resources, rule))
 
     def _ignored(self, resource: str) -> bool:
         return is_extended(resource) and (
@@ -81,20 +84,22 @@ def is_scalar(resource: str) -> bool:
 
 
 class _FitFilter(Filter):
-    """Verdict: one bit for `pods`, one per resource that is short, one for unresolvable."""
+    """Verdict: one bit for `pods`, one per resource that is short, one for unresolvable.
+
+    Groups that ask for the same amounts share one, which follows the log by itself.
+    """
 
     local: ClassVar[bool] = True
 
-    def __init__(
-        self, state: SchedulingState, group: PodGroup, columns: Sequence[tuple[int, str]]
-    ) -> None:
+    def __init__(self, state: SchedulingState, asked: Sequence[tuple[str, int, int]]) -> None:
+        """`asked` are resources, their columns and the amounts."""
         self._state = state
         self._pods = state.cluster.resources.column(PODS)
-        self._names = [name for _, name in columns]
-        request: list[int] = state.requests[group.index].tolist()
-        self._asked = [(2 << i, column, request[column]) for i, (column, _) in enumerate(columns)]
-        self._unresolvable = 2 << len(columns)
+        self._names = [name for name, _, _ in asked]
+        self._asked = [(2 << i, column, amount) for i, (_, column, amount) in enumerate(asked)]
+        self._unresolvable = 2 << len(asked)
         self._verdicts: IntArray | None = None
+        self._seen = 0
 
     def _judge(self, nodes: IntArray | None = None) -> IntArray:
         """Per resource: requested > allocatable - used. One more pod is wanted, too."""
@@ -116,6 +121,7 @@ class _FitFilter(Filter):
         """All nodes, judged when somebody asks for the first time."""
         if self._verdicts is None:
             self._verdicts = self._judge()
+            self._seen = len(self._state.log)
         return self._verdicts
 
     def status(self, verdict: int) -> Status:
@@ -131,8 +137,15 @@ class _FitFilter(Filter):
 
     def apply(self, changes: Changes) -> None:
         """Only the nodes that changed are judged again."""
-        if self._verdicts is None:
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """The same, whatever was told so far."""
+        log = self._state.log
+        if self._verdicts is None or self._seen == len(log):
             return
+        changes = log.since(self._seen)
+        self._seen = len(log)
         if changes.few is not None:
             for node in {change.node for change in changes.few}:
                 self._verdicts[node] = self.verdict_at(node)
@@ -213,7 +226,6 @@ class _FitScore(LocalScore):
         resources: Sequence[ResourceSpec],
         rule: Rule,
     ) -> None:
-        self._state = state
         self._rule = rule
         self._ratio = rule not in (_least_allocated, _most_allocated)
         wanted = group.spec.scored_requests
@@ -230,7 +242,7 @@ class _FitScore(LocalScore):
         names = [resource.name for resource in scored]
         self._defaulted = [row for row, name in enumerate(names) if name in NON_ZERO]
         self._non_zero = np.array([NON_ZERO.index(names[row]) for row in self._defaulted], np.int64)
-        super().__init__()
+        super().__init__(state)
 
     def judge(self, nodes: IntArray | None) -> IntArray:
         """The weighted mean over the resources that the node has; a row for each of them."""

@@ -8,6 +8,8 @@ nodes as this something would not fit. Every row holds for each state that keeps
     domain   by hard spread of maxSkew s, T pods over k domains, each domain keeps at least
              ceil((T - (k - 1) s) / k) of them
     host     once a node is empty and still counted, no other may have more than maxSkew
+    large    the pods of a pool that ask for much have to find room that they can use
+             (`usable_room`)
 """
 
 from __future__ import annotations
@@ -23,8 +25,12 @@ from planner.cluster.resources import sum_by
 from planner.cluster.spread import SpreadConstraint, counted_key, hard_constraints
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
+from planner.solver.emptying.usable_room import large_pods, slots, usable
 from planner.solver.model.cp_sat import cp_model
 from planner.solver.problem.static_rules import StaticRules
+
+TIGHTEST = 40
+"""So many rows about large pods are enough."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +98,13 @@ class Counting:
         used = sum_by(
             cluster.node_of[staying], resources.requests[group_of[staying]], len(cluster.nodes)
         )
-        self._room = np.maximum(resources.allocatable - used, 0)
+        here = cluster.running[np.isin(cluster.running, going)]
+        kept = sum_by(cluster.node_of[here], resources.requests[group_of[here]], len(used))
+        self._room = np.maximum(resources.allocatable - used, kept)
+        """What nodes have for pods that may go, or for those that they have now, if that is more:
+        nobody is driven off a node that has too many."""
         self._pods = going
+        self._ones = np.ones((len(cluster.nodes), 1), np.int64)
 
     def rows(self, *, gone: bool = False) -> Iterator[Row]:
         """Every row; where emptied nodes are `gone` they are no hosts that count."""
@@ -104,6 +115,30 @@ class Counting:
             yield from self._hosts()
 
     def _pools(self) -> Iterator[Row]:
+        resources, group_of = self._cluster.resources, self._cluster.group_of
+        for pool, pods in self.pools():
+            yield Row(pool, resources.requests[group_of[pods]].sum(axis=0), self._room)
+
+    def _packed(self) -> Iterator[Row]:
+        """What large pods need: amounts that they can use, and places side by side."""
+        cluster = self._cluster
+        for pool, pods in self.pools():
+            requests = cluster.resources.requests[cluster.group_of[pods]]
+            for chosen in large_pods(requests):
+                asked, node_of = requests[chosen], cluster.node_of[pods[chosen]]
+                if not len(asked):
+                    continue
+                here, there = node_of >= 0, len(cluster.nodes)
+                kept = sum_by(node_of[here], asked[here], there)
+                offered = np.maximum(usable(asked, self._room), kept)
+                yield Row(pool, asked.sum(axis=0), offered)
+                places = np.maximum(
+                    slots(asked, self._room), np.bincount(node_of[here], None, there)
+                )
+                yield Row(pool, np.array([len(asked)], np.int64), places[:, None])
+
+    def pools(self) -> Iterator[tuple[BoolArray, IntArray]]:
+        """Nodes, and the pods that may run on no other."""
         cluster, static = self._cluster, StaticRules(self._cluster)
         groups = np.unique(cluster.group_of[self._pods]).tolist()
         masks: dict[bytes, BoolArray] = {}
@@ -119,9 +154,7 @@ class Counting:
             member = np.zeros(len(cluster.groups), np.bool_)
             member[[group for group in groups if mask_of[group] in inside]] = True
             pods = self._pods[member[cluster.group_of[self._pods]]]
-            pods = pods[(cluster.node_of[pods] < 0) | pool[cluster.node_of[pods]]]
-            needed = cluster.resources.requests[cluster.group_of[pods]].sum(axis=0)
-            yield Row(pool, needed, self._room)
+            yield pool, pods[(cluster.node_of[pods] < 0) | pool[cluster.node_of[pods]]]
 
     def _domains(self) -> Iterator[Row]:
         cluster = self._cluster
@@ -165,8 +198,7 @@ class Counting:
                 continue
             needed = -(-self._counted(spread) // spread.constraint.max_skew)
             needed = min(needed, int(nodes.sum()))
-            ones = np.ones((len(nodes), 1), np.int64)
-            yield Row(nodes, np.array([needed], np.int64), ones)
+            yield Row(nodes, np.array([needed], np.int64), self._ones)
 
     def _counted(self, spread: SpreadConstraint) -> int:
         """Matching pods on eligible nodes; those that go with their node are not looked at.
@@ -183,7 +215,15 @@ class Counting:
 
     def most(self, prices: Mapping[int, int], limit: float) -> RoomToKeep:
         """The most that candidates can be worth together, class by class."""
-        return self._most(_joined(self.rows()), prices, limit)
+        return self._most([*_joined(self.rows()), *self._tightest(prices)], prices, limit)
+
+    def _tightest(self, prices: Mapping[int, int]) -> list[Row]:
+        """The rows about large pods that keep the most candidates, each by itself."""
+        candidate = np.zeros(len(self._cluster.nodes), np.bool_)
+        candidate[list(prices)] = True
+        keeps = [(_kept_by(row, candidate), row) for row in self._packed()]
+        keeps.sort(key=lambda each: -each[0])
+        return [row for kept, row in keeps[:TIGHTEST] if kept]
 
     def with_spare(self, prices: Mapping[int, int], limit: float, spare: float) -> RoomToKeep:
         """Not quite as much: some room is left over, and as much in each zone. No bound."""
@@ -211,7 +251,8 @@ class Counting:
         nodes = np.fromiter(sorted(prices), np.int64, len(prices))
         worth = np.array([prices[node] for node in nodes.tolist()], np.int64)
         member = [row.nodes[nodes].astype(np.int64) for row in rows]
-        table = np.column_stack([worth, *member, self._room[nodes]])
+        offered = {id(row.offered): row.offered[nodes] for row in rows}
+        table = np.column_stack([worth, *member, *offered.values()])
         _, inverse = np.unique(table, axis=0, return_inverse=True)
         class_of = np.full(len(self._cluster.nodes), -1, np.int64)
         class_of[nodes] = inverse.ravel()
@@ -222,10 +263,16 @@ def _joined(rows: Iterable[Row]) -> list[Row]:
     """Rows about the same nodes and the same amounts as one that asks for the most of them."""
     found: dict[tuple[bytes, int], Row] = {}
     for row in rows:
-        key = (row.nodes.tobytes(), row.offered.shape[1])
+        key = (row.nodes.tobytes(), id(row.offered))
         known = found.setdefault(key, row)
         found[key] = replace(known, needed=np.maximum(known.needed, row.needed))
     return list(found.values())
+
+
+def _kept_by(row: Row, candidate: BoolArray) -> int:
+    """So many candidates have to stay for this row alone, those with the most first."""
+    needed = row.needed - row.offered[row.nodes & ~candidate].sum(axis=0)
+    return _fewest(row.offered[row.nodes & candidate], np.maximum(needed, 0))
 
 
 def _fewest(offered: IntArray, needed: IntArray) -> int:

@@ -20,7 +20,7 @@ from planner.solver.model.model import Model
 from planner.solver.model.objectives import Objective, departures, objectives
 from planner.solver.model.result import solution_of
 from planner.solver.model.rules import add_rules
-from planner.solver.problem.moves import move_bounds, placeable, total_bound
+from planner.solver.problem.moves import fewest_moves, move_bounds, placeable
 from planner.solver.problem.notes import notes_on
 from planner.solver.problem.problem import Cell, Problem
 from planner.solver.problem.solution import Level, Solution, Statistics
@@ -269,18 +269,19 @@ class Search:
         return outcome
 
     def _add_bounds(self, excess: Linear, moves: Linear) -> int:
-        """What the closed form knows about states without excess, as rows; the fewest moves."""
+        """What is known without a search about states without excess, as rows; the fewest moves."""
         placed = sum(level.value for level in self.levels if level.kind == "placed")
         everything = placed == sum(placeable(self._problem).values())
         bounds = move_bounds(self._problem, all_placed=everything)
-        if not bounds:
+        least = fewest_moves(self._problem, bounds, all_placed=everything)
+        if not least:
             return 0
         steady = self._model.literal()
         self._model.at_least(excess, 1, (-steady - 1,))
         for bound in bounds:
             self._model.at_least(self._leaving(bound.groups), bound.moves, (steady,))
-        self._model.at_least(moves, total_bound(bounds), (steady,))
-        return total_bound(bounds)
+        self._model.at_least(moves, least, (steady,))
+        return least
 
     def _leaving(self, groups: Iterable[int]) -> Linear:
         return total(departures(self._model, group) for group in groups)

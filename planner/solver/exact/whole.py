@@ -19,7 +19,7 @@ from planner.solver.exact.cuts import within
 from planner.solver.exact.lexicographic import Search
 from planner.solver.model.objectives import WISHES
 from planner.solver.problem.inter_pod_affinity import apart
-from planner.solver.problem.moves import move_bounds, placeable, total_bound
+from planner.solver.problem.moves import fewest_moves, move_bounds, placeable
 from planner.solver.problem.problem import Cell, Problem
 from planner.solver.problem.solution import Level, Solution
 from planner.solver.progress import Report, silent
@@ -98,7 +98,7 @@ def _certified(problem: Problem, levels: Sequence[Level]) -> bool:
     placed = sum(level.value for level in levels if level.kind == "placed")
     if not levels or placed < sum(placeable(problem).values()) or values.get("excess", 0) > 0:
         return False
-    bound = total_bound(move_bounds(problem, all_placed=True))
+    bound = fewest_moves(problem, move_bounds(problem, all_placed=True), all_placed=True)
     return values.get("moves", 0) == bound or "moves" not in values
 
 

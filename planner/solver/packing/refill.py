@@ -16,7 +16,7 @@ from planner.solver import tuning
 from planner.solver.packing.enumeration import Effort
 from planner.solver.packing.fill_nodes import Care, Filling
 from planner.solver.packing.question import Stock
-from planner.solver.packing.room_bounds import ceiling, mixtures
+from planner.solver.packing.room_bounds import Packed, ceiling, mixtures
 
 CARES = tuple(Care(rows, last, Effort(*most)) for rows, last, *most in tuning.REFILL_CARE)
 
@@ -34,12 +34,14 @@ class Work:
         self.done += sets
 
 
-def refilled(stock: Stock, counts: IntArray, work: Work, seed: int) -> IntArray:
+def refilled(stock: Stock, packed: Packed, work: Work, seed: int) -> IntArray:
     """A packing that places more, or the same one."""
+    counts = packed.counts
     for nodes in _alike(stock):
         part, staying = _part(stock, counts, nodes)
         before = part.placed(counts[:, nodes] - staying)
-        found = _refilled_part(part, before, work, seed)
+        bounds = packed.bounds if len(nodes) == len(stock.room) else None
+        found = _refilled_part(part, before, bounds, work, seed)
         if found is not None:
             counts = counts.copy()
             counts[:, nodes] = staying + found
@@ -70,11 +72,13 @@ def _part(stock: Stock, counts: IntArray, nodes: IntArray) -> tuple[Stock, IntAr
     return part, staying
 
 
-def _refilled_part(stock: Stock, before: tuple[int, ...], work: Work, seed: int) -> IntArray | None:
+def _refilled_part(
+    stock: Stock, before: tuple[int, ...], bounds: tuple[int, ...] | None, work: Work, seed: int
+) -> IntArray | None:
     """More pods on these nodes than before; first what is easy, then from there upwards."""
     chosen: list[IntArray] = []
     best: IntArray | None = None
-    for take in _choices(stock, before):
+    for take in _choices(stock, before, bounds):
         if not _easy(stock, take):
             chosen.append(take)
             continue
@@ -93,11 +97,15 @@ def _refilled_part(stock: Stock, before: tuple[int, ...], work: Work, seed: int)
     return best
 
 
-def _choices(stock: Stock, before: tuple[int, ...]) -> Iterator[IntArray]:
+def _choices(
+    stock: Stock, before: tuple[int, ...], bounds: tuple[int, ...] | None
+) -> Iterator[IntArray]:
     """Which pods to place, from the most on; those that are left out are of the last priorities."""
     target: list[int] = []
     for rank in range(len(stock.priorities)):
-        target.append(ceiling(stock, tuple(target), rank))
+        most = ceiling(stock, tuple(target), rank)
+        known = bounds is not None and tuple(target) == before[:rank]
+        target.append(min(most, bounds[rank]) if bounds is not None and known else most)
     forced = stock.placed(stock.least[:, None])
     for left_out in tuning.LEFT_OUT:
         if tuple(target) <= before:

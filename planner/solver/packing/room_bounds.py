@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, zip_longest
 
 import numpy as np
 
@@ -78,6 +78,18 @@ def ceiling(stock: Stock, placed: tuple[int, ...], rank: int) -> int:
         left -= int((weighed[below] * stock.least[below]).sum())
         best = min(best, _most(stock, weighed, mine, left))
     return best
+
+
+def room_to_waste(stock: Stock, goals: tuple[int, ...]) -> IntArray:
+    """What all nodes together leave at the most, by resource, with so many pods of some ranks."""
+    kept = stock.placed(stock.least[:, None])
+    pods = [max(pair) for pair in zip_longest(goals, kept, fillvalue=0)]
+    asked = [
+        sum(_lightest(stock, sizes, rank, count) for rank, count in enumerate(pods))
+        for sizes in stock.size.T
+    ]
+    together: IntArray = stock.room.sum(axis=0)
+    return together - np.array(asked, np.int64)
 
 
 def _alone(stock: Stock) -> IntArray:
@@ -151,6 +163,11 @@ class Packed:
     def proven(self) -> bool:
         """Whether nothing better can be placed."""
         return self.placed == self.bounds
+
+    @property
+    def open_rank(self) -> int:
+        """The first rank of which more might be placed."""
+        return next(i for i, bound in enumerate(self.bounds) if self.placed[i] < bound)
 
     @property
     def unsettled(self) -> bool:

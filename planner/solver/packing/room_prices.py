@@ -42,9 +42,9 @@ class Prices:
         cost = _cheapest(stock, whole)
         left = sum(int(each) for each in (whole * stock.room.astype("O")).sum(axis=1))
         for above in range(rank):
-            left -= _least_cost(_offers(stock, cost, above), placed[above])
+            left -= least_cost(offers(stock, cost, above), placed[above])
         left -= sum(cost[g] * int(stock.least[g]) for g in np.flatnonzero(stock.rank > rank))
-        return _most(_offers(stock, cost, rank), left)
+        return most_for(offers(stock, cost, rank), left)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,17 +115,17 @@ def _cheapest(stock: Stock, whole: np.ndarray) -> list[int]:
     return [min((c for c, ok in zip(*row, strict=True) if ok), default=0) for row in rows]
 
 
-_Offer = tuple[int, int, int]
+Offer = tuple[int, int, int]
 """What a pod costs, how many there are, and how many of them have to be placed."""
 
 
-def _offers(stock: Stock, cost: Sequence[int], rank: int) -> list[_Offer]:
+def offers(stock: Stock, cost: Sequence[int], rank: int) -> list[Offer]:
     """Of one priority, the cheapest first; pods that can't be anywhere are none."""
     mine: IntArray = np.flatnonzero((stock.rank == rank) & _may(stock).any(axis=1))
     return sorted((cost[g], int(stock.total[g]), int(stock.least[g])) for g in mine.tolist())
 
 
-def _least_cost(offers: Iterable[_Offer], pods: int) -> int:
+def least_cost(offers: Iterable[Offer], pods: int) -> int:
     """What so many pods cost at the least."""
     kept = list(offers)
     total, pods = sum(cost * least for cost, _, least in kept), pods - sum(e[2] for e in kept)
@@ -135,7 +135,7 @@ def _least_cost(offers: Iterable[_Offer], pods: int) -> int:
     return total
 
 
-def _most(offers: Iterable[_Offer], left: int) -> int:
+def most_for(offers: Iterable[Offer], left: int) -> int:
     """How many pods can be paid for."""
     kept = list(offers)
     left -= sum(cost * least for cost, _, least in kept)

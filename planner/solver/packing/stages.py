@@ -1,6 +1,7 @@
 """Placing by priority where only room decides.
 
-Walks, identical nodes, refilling, longer walks, and in what is left of the time windows of nodes.
+Walks, identical nodes, sets that fill a node, refilling, a proof that one pod stays out, longer
+walks, and where nodes differ windows of nodes.
 
 Bounds end the search as soon as one is met. The work of walks is counted in steps and that of
 refilling in sets of pods, so that the same problem gives the same packing.
@@ -14,6 +15,7 @@ from dataclasses import replace
 from planner.cluster.topology import IntArray
 from planner.interrupts import interruptible
 from planner.solver import tuning
+from planner.solver.packing.by_sets import BySets
 from planner.solver.packing.exchanges import ExchangeWalks
 from planner.solver.packing.fewer_moves import homeward, relabelled
 from planner.solver.packing.full_nodes import one_stays_out
@@ -31,17 +33,32 @@ def pack(stock: Stock, limit: float, seed: int) -> Packed:
         share = limit * tuning.REARRANGING_SHARE - tuning.PLAN_RESERVE
         return _rearranged(stock, bounded(stock, stock.now), share, seed, begin)
     first = _walked(stock, stock.now, limit * tuning.WALK_SHARE, seed, tuning.WALK_PATIENCE)
-    packed, refill = _tightened(stock, limit, first), size <= tuning.REFILL_CELLS
-    if packed.unsettled and same:
+    packed = _tightened(stock, first, limit * tuning.FULL_NODES_SHARE)
+    refill = size <= tuning.REFILL_CELLS
+    few = len(stock.room) <= tuning.LAST_NODES[-1]
+    if packed.unsettled and same and few:
         packed = _settled(stock, packed, limit * tuning.IDENTICAL_SHARE)
+    if packed.unsettled and same:
+        packed = _by_sets(stock, packed, _share(packed, limit, tuning.SETS_SHARE))
     if packed.unsettled and refill:
-        packed = _taken(
-            stock, limit, packed, _refilled(stock, packed.counts, limit * tuning.REFILL_SHARE, seed)
-        )
+        part = tuning.ALIKE_REFILL_SHARE if same else tuning.REFILL_SHARE
+        share = _share(packed, limit, part)
+        before = packed.placed
+        packed = _taken(stock, limit, packed, _refilled(stock, packed, share, seed))
+        if packed.unsettled and same and packed.placed > before:
+            packed = _by_sets(stock, packed, _share(packed, limit, tuning.SETS_SHARE))
+    if packed.unsettled and same and not few:
+        packed = _settled(stock, packed, _share(packed, limit, tuning.IDENTICAL_SHARE))
+    packed = _tightened(stock, packed, _share(packed, limit, tuning.LAST_FULL_NODES_SHARE))
     if packed.unsettled and not (same and refill):
         longer = _walked(stock, packed.counts, limit * tuning.LAST_WALK_SHARE, seed + 1, None)
         packed = _taken(stock, limit, packed, longer)
     return packed
+
+
+def _share(packed: Packed, limit: float, share: float) -> float:
+    """A share of the limit, as far as it is not spent."""
+    return min(limit * share, max(0.0, limit * tuning.PACKING_SHARE - packed.spent))
 
 
 def _rearranged(stock: Stock, packed: Packed, limit: float, seed: int, begin: float) -> Packed:
@@ -69,15 +86,35 @@ def _taken(stock: Stock, limit: float, packed: Packed, found: Packed) -> Packed:
     if found.placed > packed.placed:
         known = still_known(packed, found.placed)
         packed = bounded(stock, found.counts, known)
-        packed = _tightened(stock, limit, replace(packed, spent=spent))
+        packed = _tightened(stock, replace(packed, spent=spent), limit * tuning.FULL_NODES_SHARE)
     return replace(packed, spent=max(spent, packed.spent), interrupted=found.interrupted)
+
+
+def _by_sets(stock: Stock, packed: Packed, limit: float) -> Packed:
+    """Priority by priority what sets that fill a node say; what is found goes on by walks."""
+    sets, before = BySets(stock), packed.spent
+    while packed.unsettled and sets.seconds < limit:
+        rank = packed.open_rank
+        try:
+            with interruptible():
+                found = sets.best(
+                    packed.placed[:rank], packed.placed[rank], packed.bounds[rank], limit
+                )
+        except KeyboardInterrupt:
+            return replace(packed, spent=before + sets.seconds, interrupted=True)
+        counts = packed.counts if found.counts is None else _walked_on(stock, found.counts)
+        known = {**still_known(packed, stock.placed(counts)), rank: found.most}
+        packed = bounded(stock, counts, known)
+        if packed.placed[rank] < found.most:
+            break
+    return replace(packed, spent=before + sets.seconds)
 
 
 def _settled(stock: Stock, packed: Packed, limit: float) -> Packed:
     """Number by number of the first priority that is open; what is found goes on by walks."""
     left, spent = int(limit / tuning.REMAINDER_SECONDS), packed.spent
     while packed.unsettled and left > 0:
-        rank = next(i for i, bound in enumerate(packed.bounds) if packed.placed[i] < bound)
+        rank = packed.open_rank
         goal = packed.bounds[rank]
         try:
             with interruptible():
@@ -104,31 +141,31 @@ def _walked_on(stock: Stock, counts: IntArray) -> IntArray:
     return homeward(stock, relabelled(stock, walks.counts))
 
 
-def _refilled(stock: Stock, counts: IntArray, limit: float, seed: int) -> Packed:
+def _refilled(stock: Stock, packed: Packed, limit: float, seed: int) -> Packed:
     """Nodes filled anew, and then the pods as close to where they run as nodes are alike."""
-    work, found, interrupted = Work(int(limit / tuning.SET_SECONDS)), counts, False
+    work, found, interrupted = Work(int(limit / tuning.SET_SECONDS)), packed.counts, False
     try:
         with interruptible():
-            found = refilled(stock, counts, work, seed)
+            found = refilled(stock, packed, work, seed)
     except KeyboardInterrupt:
         interrupted = True
-    if found is not counts:
+    if found is not packed.counts:
         found = homeward(stock, relabelled(stock, found))
     return replace(
         bounded(stock, found), spent=work.done * tuning.SET_SECONDS, interrupted=interrupted
     )
 
 
-def _tightened(stock: Stock, limit: float, packed: Packed) -> Packed:
+def _tightened(stock: Stock, packed: Packed, limit: float) -> Packed:
     """Where a single pod is missing of all there are, see whether it has to be."""
     if not packed.unsettled:
         return packed
-    rank = next(i for i, bound in enumerate(packed.bounds) if packed.placed[i] < bound)
+    rank = packed.open_rank
     everything = stock.placed(stock.total[:, None])
     missing = sum(everything[: rank + 1]) - sum(packed.placed[: rank + 1])
     if missing != 1 or packed.bounds[rank] < everything[rank]:
         return packed
-    sums = min(int(limit * tuning.FULL_NODES_SHARE / tuning.SUM_SECONDS), tuning.MOST_SUMS)
+    sums = min(int(limit / tuning.SUM_SECONDS), tuning.MOST_SUMS)
     spent = packed.spent + sums * tuning.SUM_SECONDS
     if not one_stays_out(stock, rank, sums):
         return replace(packed, spent=spent)

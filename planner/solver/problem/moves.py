@@ -1,6 +1,7 @@
 """What a move costs, how many pods have room at all, and how many moves the rules ask for.
 
-The bounds come from the closed form of single spread constraints (see `closed_form`).
+The bounds come from the closed form of single spread constraints (see `closed_form`), and from the
+holes that waiting pods need (see `holes`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from planner.cluster.spread import SpreadConstraint, too_few_domains
 from planner.cluster.topology import IntArray
 from planner.solver.problem.cells import Fixed, fixed_by_group
 from planner.solver.problem.closed_form import targets
+from planner.solver.problem.holes import fewest_for_holes
 from planner.solver.problem.problem import Cell, Problem
 
 
@@ -48,13 +50,17 @@ def departed(
 def placeable(problem: Problem) -> dict[int, int]:
     """How many waiting pods of each group there is room for, if it had all nodes for itself."""
     found: dict[int, int] = {}
+    free = np.ascontiguousarray((problem.allocatable - problem.fixed_used).T)
+    known: dict[tuple[int, bytes, int], int] = {}
     for group, pods in problem.waiting.items():
-        requests = problem.requests[group]
-        asked = np.flatnonzero(requests > 0)
-        landing = problem.landing(group)
-        free = problem.allocatable[landing][:, asked] - problem.fixed_used[landing][:, asked]
-        room = np.maximum((free // requests[asked]).min(axis=1), 0)
-        found[group] = min(len(pods), int(np.minimum(room, len(pods)).sum()))
+        requests, landing = problem.requests[group], problem.landing(group)
+        same = (id(landing), requests.tobytes(), len(pods))
+        if same not in known:
+            room = np.full(np.count_nonzero(landing), len(pods))
+            for resource in np.flatnonzero(requests > 0).tolist():
+                room = np.minimum(room, free[resource][landing] // requests[resource])
+            known[same] = min(len(pods), int(np.maximum(room, 0).sum()))
+        found[group] = known[same]
     return found
 
 
@@ -88,6 +94,12 @@ def total_bound(bounds: Sequence[MoveBound]) -> int:
             taken.update(bound.groups)
             total += bound.moves
     return total
+
+
+def fewest_moves(problem: Problem, bounds: Sequence[MoveBound], *, all_placed: bool) -> int:
+    """What single constraints ask for, or the room of all that waits, whichever is more."""
+    holes = fewest_for_holes(problem, placeable(problem)) if all_placed else 0
+    return max(total_bound(bounds), holes)
 
 
 def _closed(

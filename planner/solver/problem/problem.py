@@ -92,7 +92,7 @@ class Problem:
     @cached_property
     def cell_count(self) -> int:
         """How many group-node pairs there are to decide about."""
-        return sum(int(self.landing(group).sum()) for group in self.groups)
+        return sum(int(np.count_nonzero(self.landing(group))) for group in self.groups)
 
     @property
     def priorities(self) -> tuple[int, ...]:
@@ -187,12 +187,11 @@ def _left_alone(cluster: Cluster, options: SolveOptions) -> dict[int, str]:
 def _may_move(cluster: Cluster, options: SolveOptions, left_alone: Mapping[int, str]) -> BoolArray:
     may_move = np.zeros(len(cluster.pods), np.bool_)
     if options.rebalance:
-        for pod in cluster.running.tolist():
-            may_move[pod] = (
-                pod not in left_alone
-                and pod not in options.spared
-                and _chosen(cluster.pods[pod], options)
-            )
+        may_move[cluster.running] = True
+        may_move[[*left_alone, *options.spared]] = False
+        if options.movable is not None or options.immovable is not None:
+            for pod in np.flatnonzero(may_move).tolist():
+                may_move[pod] = _chosen(cluster.pods[pod], options)
     return may_move
 
 
@@ -238,10 +237,25 @@ def _chosen(pod: Pod, options: SolveOptions) -> bool:
 
 
 def _cells(cluster: Cluster, pods: IntArray) -> dict[Cell, tuple[int, ...]]:
-    cells: dict[Cell, list[int]] = defaultdict(list)
-    for pod in sorted(pods.tolist(), key=lambda p: cluster.pods[p].key):
-        cells[int(cluster.group_of[pod]), int(cluster.node_of[pod])].append(pod)
-    return {cell: tuple(found) for cell, found in sorted(cells.items())}
+    """The pods of each group and node by name; most cells have one alone."""
+    order = pods[np.lexsort((cluster.node_of[pods], cluster.group_of[pods]))]
+    groups, nodes = cluster.group_of[order], cluster.node_of[order]
+    new = np.ones(len(order), np.bool_)
+    new[1:] = (groups[1:] != groups[:-1]) | (nodes[1:] != nodes[:-1])
+    first = np.flatnonzero(new)
+    found, ends = order.tolist(), np.append(first, len(order))[1:].tolist()
+    cells: dict[Cell, tuple[int, ...]] = {}
+    for cell, begin, end in zip(
+        zip(groups[first].tolist(), nodes[first].tolist(), strict=True),
+        first.tolist(),
+        ends,
+        strict=True,
+    ):
+        there = found[begin:end]
+        if len(there) > 1:
+            there.sort(key=lambda pod: cluster.pods[pod].key)
+        cells[cell] = tuple(there)
+    return cells
 
 
 def _counts(cluster: Cluster, pods: IntArray) -> dict[Cell, int]:

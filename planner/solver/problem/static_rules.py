@@ -24,13 +24,15 @@ _CORDON_TOLERATED = Toleration(key=UNSCHEDULABLE_TAINT, operator="Exists")
 
 
 class StaticRules:
-    """`allowed(g)` for every group, computed on first use."""
+    """`allowed(g)` for every group, computed on first use; equal rules have one answer."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._nodes = NodeRules(cluster)
         self._allowed: dict[int, BoolArray] = {}
         self._landing: dict[int, BoolArray] = {}
+        self._joined: dict[tuple[int, ...], BoolArray] = {}
+        self._labelled: dict[tuple[int, tuple[str, ...]], BoolArray] = {}
 
     @property
     def nodes(self) -> NodeRules:
@@ -41,19 +43,22 @@ class StaticRules:
         """The nodes that every static rule admits."""
         found = self._allowed.get(group)
         if found is None:
-            found = self._judge(self._cluster.groups[group])
-            found.flags.writeable = False
-            self._allowed[group] = found
+            found = self._allowed[group] = self._judge(self._cluster.groups[group])
         return found
 
     def landing(self, group: int) -> BoolArray:
         """Allowed nodes that have the labels which hard spread and required affinity ask for."""
         found = self._landing.get(group)
         if found is None:
-            found = self.allowed(group).copy()
-            for key in _keys(self._cluster.groups[group]):
-                found &= self._nodes.labelled(key)
-            found.flags.writeable = False
+            allowed = self.allowed(group)
+            keys = _keys(self._cluster.groups[group])
+            found = self._labelled.get((id(allowed), keys))
+            if found is None:
+                found = allowed.copy()
+                for key in keys:
+                    found &= self._nodes.labelled(key)
+                found.flags.writeable = False
+                self._labelled[id(allowed), keys] = found
             self._landing[group] = found
         return found
 
@@ -70,16 +75,24 @@ class StaticRules:
         }
 
     def _judge(self, group: PodGroup) -> BoolArray:
-        spec = group.spec
-        return (
-            self._nodes.affinity(spec)
-            & self._nodes.taints(spec.tolerations)
-            & self._nodes.uncordoned(spec.tolerations)
-            & self._nodes.declaring(spec.required_features)
-            & reach(self._cluster, group)
+        """Without volumes, what the rules of nodes say alone: those arrays stay, and are few."""
+        spec, nodes = group.spec, self._nodes
+        rules = (
+            nodes.affinity(spec),
+            nodes.taints(spec.tolerations),
+            nodes.uncordoned(spec.tolerations),
+            nodes.declaring(spec.required_features),
         )
+        which = tuple(map(id, rules))
+        found = None if group.volumes else self._joined.get(which)
+        if found is None:
+            found = rules[0] & rules[1] & rules[2] & rules[3] & reach(self._cluster, group)
+            found.flags.writeable = False
+            if not group.volumes:
+                self._joined[which] = found
+        return found
 
 
-def _keys(group: PodGroup) -> list[str]:
+def _keys(group: PodGroup) -> tuple[str, ...]:
     spread = {c.topology_key for c in group.spec.topology_spread_constraints if c.hard}
-    return sorted(spread.union(required_keys(group)))
+    return tuple(sorted(spread.union(required_keys(group))))

@@ -21,7 +21,7 @@ from planner.solver.packing.full_nodes import one_stays_out
 from planner.solver.packing.identical_nodes import settled, staying_out
 from planner.solver.packing.question import Stock, only_room_decides, stock_of
 from planner.solver.packing.refill import Work, refilled
-from planner.solver.packing.room_bounds import ceiling
+from planner.solver.packing.room_bounds import bounded, ceiling
 from planner.solver.problem.options import SolveOptions
 from planner.solver.problem.problem import Problem, build_problem
 from planner.solver.problem.solution import Level
@@ -131,9 +131,9 @@ def test_a_walk_makes_room_by_passing_smaller_pods_on() -> None:
 @settings(max_examples=60)
 @given(stocks(), st.integers(0, 3))
 def test_refilling_places_no_fewer_and_leaves_a_packing_that_fits(given_: Stock, seed: int) -> None:
-    found = refilled(given_, given_.now, Work(1_000_000), seed)
+    found = refilled(given_, bounded(given_, given_.now), Work(1_000_000), seed)
     assert any((found == table).all() for table in packings(given_))
-    assert (found == refilled(given_, given_.now, Work(1_000_000), seed)).all()
+    assert (found == refilled(given_, bounded(given_, given_.now), Work(1_000_000), seed)).all()
 
 
 def test_refilling_keeps_pods_where_none_of_their_group_may_land() -> None:
@@ -144,7 +144,7 @@ def test_refilling_keeps_pods_where_none_of_their_group_may_land() -> None:
         landing=np.array([[True, True, False], [True, True, False], [True, True, False]]),
         least=np.array([2, 1, 0]),
     )
-    found = refilled(here, here.now, Work(1_000_000), 0)
+    found = refilled(here, bounded(here, here.now), Work(1_000_000), 0)
     assert found.sum(axis=1).tolist() == [2, 1, 2]
     assert found[:, 2].tolist() == [0, 1, 0]
 

@@ -22,9 +22,23 @@ OUT_OF_REACH = 2**40
 
 def fewest_evictions(cluster: Cluster, usable: BoolArray, request: IntArray, pods: int) -> int:
     """For so many new pods with this request on these nodes; 0 if nothing is known."""
+    found = int(_least_evictions(cluster, usable, request, pods)[pods])
+    return 0 if found >= OUT_OF_REACH else found
+
+
+def most_held(
+    cluster: Cluster, usable: BoolArray, request: IntArray, pods: int, evictions: int
+) -> int:
+    """How many of so many new pods these nodes hold at most, after so many evictions."""
+    least = _least_evictions(cluster, usable, request, pods)
+    return int(np.flatnonzero(least <= evictions).max())
+
+
+def _least_evictions(cluster: Cluster, usable: BoolArray, request: IntArray, pods: int) -> IntArray:
+    """For 0, 1, ... new pods; a request for nothing needs no room."""
     asked = np.flatnonzero(request)
     if not len(asked):
-        return 0
+        return np.zeros(pods + 1, np.int64)
     least = np.full(pods + 1, OUT_OF_REACH, np.int64)
     least[0] = 0
     for costs, nodes in sorted(Counter(_costs(cluster, usable, request, asked, pods)).items()):
@@ -32,8 +46,7 @@ def fewest_evictions(cluster: Cluster, usable: BoolArray, request: IntArray, pod
             before = least.copy()
             for more, cost in enumerate(costs, 1):
                 np.minimum(least[more:], before[:-more] + cost, out=least[more:])
-    found = int(least[pods])
-    return 0 if found >= OUT_OF_REACH else found
+    return least
 
 
 def _costs(

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.capacity.evictions_bound import fewest_evictions
 from planner.cluster import Cluster
+from planner.evictions.room_bound import fewest_evictions, most_held
 from tests.objects import Json, cluster_of, node, owned, pod
 
 
@@ -95,3 +95,12 @@ def test_one_large_pod_makes_room_for_two() -> None:
 
 def test_free_room_needs_no_eviction() -> None:
     assert bound([(4, 8)], [], (2, 1), 2) == 0
+
+
+def test_as_many_are_held_as_evictions_make_room_for() -> None:
+    """Two nodes of 4 CPU with a pod of 1 CPU each: a whole node takes one eviction."""
+    cluster = cluster_with([(4, 8), (4, 8)], [(0, 1, 1), (1, 1, 1)])
+    request = np.zeros(len(cluster.resources.names), np.int64)
+    request[cluster.resources.names.index("cpu")] = 4000
+    usable = np.ones(2, np.bool_)
+    assert [most_held(cluster, usable, request, 3, n) for n in range(4)] == [0, 1, 2, 2]
