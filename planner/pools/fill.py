@@ -14,8 +14,6 @@ from planner.scheduler.profile import Profile
 
 Counts = tuple[int, ...]
 """How many nodes of each offer."""
-TIES = 20
-"""Seeds of ties alone that an answer has to stand, too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,13 +92,13 @@ class Filling:
         )
         return Added(ready.with_placement(dict.fromkeys(waiting, PENDING)), counts, nodes)
 
-    def fill(self, added: Added, seed: int = 0, *, in_order: bool = False) -> Fill:
-        """What kube-scheduler does with these nodes under one seed.
+    def fill(self, added: Added, seed: int = 0) -> Fill:
+        """What kube-scheduler does with these nodes under one seed of ties.
 
-        It draws among equal nodes, and unless `in_order` the order of the pods as well.
+        Pods that wait stand in its queue already: they come in this order under every seed.
         """
         changed = apply_changes(added.cluster, [])
-        settled = settle(changed, self.profile, seed=seed, in_order=in_order)
+        settled = settle(changed, self.profile, seed=seed, in_order=True)
         waiting = tuple(pod for pod in self.goal if settled.cluster.node_of[pod] < 0)
         return Fill(added, settled, waiting)
 
@@ -112,14 +110,6 @@ class Filling:
             return first
         others = (self.fill(added, seed) for seed in range(1, seeds))
         return next((fill for fill in others if fill.waiting), first)
-
-    def unlucky(self, added: Added) -> Fill | None:
-        """Somebody waits for ties alone: the first of `TIES` draws; None if everybody runs.
-
-        Whoever tries many sets under few seeds finds some that pass by luck.
-        """
-        draws = (self.fill(added, seed, in_order=True) for seed in range(1, TIES))
-        return next((fill for fill in draws if fill.waiting), None)
 
     def by_priority(self, fill: Fill) -> tuple[int, ...]:
         """How many pods of the goal run, highest priority first: what is maximised before cost."""

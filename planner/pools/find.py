@@ -44,7 +44,7 @@ STARTS = 3
 class ScaleUpOptions:
     """How many seeds a set has to stand, and how long to search.
 
-    Seeds draw ties and the order of pods; beside them an answer stands twenty draws of ties alone.
+    Twenty seeds at least decide about an answer; sets are searched for under `seeds`.
 
     With `keep_rollouts` no rollout that completes today may stop completing, each tried under
     `rollout_seeds`. What has to be survived is the loss of any zone, or of any node. With `zones`

@@ -17,6 +17,7 @@ from tests.pools.test_scale_up import searching
 SIZES = tuple(
     pool(f"c{cpu}", str(cpu), f"{4 * cpu}Gi", price=str(cpu), zones="a,b") for cpu in (1, 2, 4, 8)
 )
+MANY = (0, 0, 0, 0, 0, 0, 3, 3)
 EVERY = (1.0,) * 8
 """All offers are worth the same."""
 
@@ -53,9 +54,9 @@ def test_a_set_of_one_pool_has_equally_many_nodes_in_its_zones() -> None:
 
 def test_drawn_sets_are_cheaper_and_filled_under_twenty_seeds() -> None:
     search = mixed()
-    starts = even_sets(search, EVERY, 60.0)
+    assert search.try_set(MANY)
     before = cost(search)
-    anneal(search, starts, EVERY, search.spent + 4.0)
+    anneal(search, [], EVERY, search.spent + 4.0)
     assert search.bound_now <= cost(search) < before
     assert search.found is not None
     cluster = search.filling.add(search.found.added.counts).cluster
@@ -67,8 +68,8 @@ def test_the_same_input_draws_the_same_sets() -> None:
     found = []
     for _ in range(2):
         search = mixed()
-        starts = even_sets(search, EVERY, 60.0)
-        anneal(search, starts, EVERY, search.spent + 1.0)
+        assert search.try_set(MANY)
+        anneal(search, [], EVERY, search.spent + 1.0)
         assert search.found is not None
         found.append((search.found.added.counts, search.spent))
     assert found[0] == found[1]
@@ -76,7 +77,7 @@ def test_the_same_input_draws_the_same_sets() -> None:
 
 def test_who_waits_counts_more_than_the_nodes_that_would_take_him() -> None:
     search = mixed()
-    none, enough = (0,) * len(search.filling.offers), (0, 0, 0, 0, 0, 0, 3, 3)
+    none = (0,) * len(search.filling.offers)
     shortfall = Shortfall(search)
-    assert shortfall.value(enough) == search.least.cost(enough)
+    assert shortfall.value(MANY) == search.least.cost(MANY)
     assert shortfall.value(none) > search.bound_now
