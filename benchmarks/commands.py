@@ -34,6 +34,8 @@ ANSWERS = (DONE, NEGATIVE, UNDECIDED)
 CREATED = "2026-01-01T00:00:00Z"
 NANO = 10**9
 CACHE = "--cache"
+ALONE = ("--jobs", "1")
+"""What workers of a pool take is not told to those who wait for it."""
 COMMANDS = {
     "inspect": ("inspect",),
     "inspect --report": ("inspect", "--report", "REPORT"),
@@ -43,8 +45,8 @@ COMMANDS = {
     "simulate": ("simulate",),
     "solve": ("solve", "--rebalance"),
     "solve --report": ("solve", "--rebalance", "--report", "REPORT"),
-    "evict": ("evict",),
-    "evict --seeds 20": ("evict", "--seeds", "20"),
+    "evict": ("evict", *ALONE),
+    "evict --seeds 20": ("evict", "--seeds", "20", *ALONE),
     "drain": ("drain", "node-0001"),
 }
 

@@ -14,12 +14,26 @@ import numpy as np
 from planner.cluster import Cluster
 from planner.cluster.node_rules import BoolArray, NodeRules
 from planner.cluster.topology import IntArray
+from planner.disruption.budgets import allowances
 from planner.disruption.movability import DEFAULT_POLICY, Movability
+from planner.replay.trial import Manner, Trial, WavePlan
+from planner.scheduler.profile import default_profile
+
+SEEDS = 20
 
 
 def one_eviction_each(cluster: Cluster) -> IntArray:
     """Where every pod is afterwards."""
     return _OneEviction(cluster).run()
+
+
+def drives_off(cluster: Cluster, node_of: IntArray) -> bool:
+    """Whether its evictions, all at once, make kube-scheduler preempt somebody in some seed."""
+    evicted = np.flatnonzero((cluster.node_of >= 0) & (node_of != cluster.node_of)).tolist()
+    trial = Trial(cluster, default_profile(), allowances(cluster), evicted)
+    manners = (Manner(seed, terminating=seed % 2 == 1) for seed in range(SEEDS))
+    wave = WavePlan(tuple(evicted))
+    return any(trial.run([wave], manner, unlimited=True).driven for manner in manners)
 
 
 class _OneEviction:

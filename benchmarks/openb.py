@@ -3,7 +3,8 @@
 The clusters are those of the openb trace (`openb_trace`) and two shapes of our own
 (`full_clusters`). Nothing but room decides there. A plan is judged by the pods that it places by
 priority, the highest first, and then by its moves; no plan may be worse than what kube-scheduler or
-one eviction for each pod reach. Every plan is carried out here from its document alone.
+one eviction for each pod reach, the latter as long as its evictions drive nobody off either. Every
+plan is carried out here from its document alone.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 import planner
 from benchmarks.case import Case, Measured, Scalar, Stopwatch
 from benchmarks.full_clusters import SHAPES, full_cluster
-from benchmarks.one_eviction import one_eviction_each
+from benchmarks.one_eviction import drives_off, one_eviction_each
 from benchmarks.pressure import carried_out
 from planner.cluster import Cluster
 from planner.cluster.topology import IntArray
@@ -59,9 +60,14 @@ def measure(case: Case, _cache: Path) -> Measured:
     values |= {"bound": _told(_bounds(plan, cluster)), "share": _share(plan)}
     if case.text("options") != "plain":
         floor = _by_peer(cluster, "one eviction")
-        careful = any("drive off" in notice.text for notice in plan.notices)
-        if not careful and _placed(cluster, node_of) < _placed(cluster, floor):
+        fewer = _placed(cluster, node_of) < _placed(cluster, floor)
+        if fewer and (plan.options.preempt or not drives_off(cluster, floor)):
             wrong.append("places fewer pods by priority than one eviction for each")
+    if _placed(cluster, node_of) < _placed(cluster, _by_peer(cluster, "kube-scheduler")):
+        wrong.append("places fewer pods by priority than kube-scheduler alone")
+    told = any(notice.code == "preempts" for notice in plan.notices)
+    if told and not plan.options.preempt:
+        wrong.append("lets kube-scheduler drive others off")
     return Measured(watch.seconds, watch.cpu, values, tuple(wrong[:3]))
 
 

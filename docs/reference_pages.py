@@ -230,7 +230,8 @@ def _check_rules() -> str:
 def _rule(rule: Rule) -> str:
     module = import_module(f"planner.checks.rules.{rule.id.replace('-', '_')}")
     _, _, told = (module.__doc__ or "").partition(": ")
-    return f"## {rule.id}\n\n{told[:1].upper()}{told[1:].strip()}"
+    told = told.strip()
+    return f"## {rule.id}\n\n{told[:1].upper()}{told[1:]}"
 
 
 def write() -> None:

@@ -84,11 +84,19 @@ def explain_options(
     return ExplainOptions(limits, costs_of(costs or {}))
 
 
+NOT_LOOKED_AT = frozenset(("quota", "autoscaler", "cronJob"))
+"""Notices about objects that an explanation leaves out."""
+
+
 def beside_messages(
     found: diagnosis.Diagnosis, cluster: Cluster, profiles: Sequence[Profile], pods: Sequence[int]
 ) -> diagnosis.Diagnosis:
-    """With a notice where kube-scheduler's own word, in the pods' status, is another."""
+    """With a notice where kube-scheduler's own word, in the pods' status, is another.
+
+    And with those about objects that decide how many pods there are, which nothing here looks at.
+    """
     from planner.scheduler.status_messages import contradictions
 
-    notices = (*found.notices, *contradictions(cluster, profiles, pods))
+    others = (each for each in cluster.notices if each.code in NOT_LOOKED_AT)
+    notices = (*found.notices, *contradictions(cluster, profiles, pods), *others)
     return found.model_copy(update={"notices": notices}) if notices else found

@@ -60,7 +60,7 @@ def together(losses: Sequence[Loss]) -> Loss:
         return losses[0]
     nodes = tuple(dict.fromkeys(node for each in losses for node in each.nodes))
     kinds = {each.kind for each in losses}
-    names = [each.name for each in losses]
+    names = list(dict.fromkeys(each.name for each in losses))
     shown = conjoined(names) if len(names) <= NAMED else count_of(len(nodes), "node")
     return Loss(shown, kinds.pop() if len(kinds) == 1 else "nodes", nodes)
 

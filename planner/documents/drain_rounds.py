@@ -88,7 +88,7 @@ def _status(found: RollingDrain) -> model.DrainStatus:
     if found.rolling.possible:
         return "possible"
     impossible = found.blocked is not None and found.blocked.status == "impossible"
-    return "impossible" if impossible else "undecided"
+    return "impossible" if impossible or found.too_many else "undecided"
 
 
 def _rounds(

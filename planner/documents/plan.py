@@ -27,9 +27,8 @@ from planner.explain.one_sentence import ShortExplainer
 from planner.replay import total
 from planner.scheduler.profile import Profile
 from planner.scheduler.promised import with_promised
-from planner.sequences.driving_off import without_preemption
+from planner.sequences.driving_off import plan_without_preemption, with_rebalance
 from planner.sequences.outcome import PlanOutcome
-from planner.sequences.plan import plan_outcome, with_rebalance
 from planner.sequences.scheduler_replay import ReplayedSeeds
 from planner.sequences.value import PLACED
 from planner.solver.problem.options import SolveOptions
@@ -65,11 +64,8 @@ def make_plan(
     """
     report = steady(progress)
     now = with_promised(with_condition_taints(cluster), profile)
-    first = plan_outcome(now, options, profile, report)
-    outcome, replayed = without_preemption(first, report)
+    outcome, replayed = plan_without_preemption(now, options, profile, report)
     other = with_rebalance(outcome, report)
-    if other is not None:
-        other, _ = without_preemption(other, report)
     found = _document(outcome, other, replayed, asked)
     promised = tuple(promised_nodes(cluster, now))
     return found.model_copy(update={"notices": (*found.notices, *promised)}) if promised else found

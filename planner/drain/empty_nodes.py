@@ -7,7 +7,7 @@ counts as emptied only if no rule is broken in the end that was not before.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +18,7 @@ from planner.disruption.budgets import allowances
 from planner.drain.find import Drain, find_drain, without_pods
 from planner.drain.leaving import Leaving, leaving_pods
 from planner.drain.options import DrainOptions
+from planner.drain.proofs import is_large
 from planner.evictions.emptying import Emptying, EmptyingTrials, waves_within
 from planner.evictions.goals import aim_of, placed_at
 from planner.evictions.repeated_trials import Target, TriedWaves
@@ -167,12 +168,14 @@ class EmptyingNodes:
         alone = trials.tried(_cordoning(waves, cordons), trials.manners[:1])
         ended = alone.runs[0].node_of
         apart = {pod for pod in pods if ended[pod] == PENDING or int(ended[pod]) in set(cordons)}
-        waves = (
-            *_cordoning(waves_within((p for p in pods if p not in apart), found.budgets), cordons),
-            *waves_within((p for p in pods if p in apart), found.budgets),
-        )
-        tried = trials.tried(waves, patience=1)
-        return replace(found, tried=tried) if tried.converges else None
+        first = waves_within((p for p in pods if p not in apart), found.budgets)
+        last = waves_within((p for p in pods if p in apart), found.budgets)
+        tried = trials.tried((*_cordoning(first, cordons), *last), patience=1)
+        if not tried.converges:
+            return None
+        if not is_large(found.aim):
+            tried = _in_fewer_waves(trials, tried, len(first))
+        return replace(found, tried=tried)
 
     def empty_thoroughly(self, nodes: Collection[int]) -> Drain:
         """With every way there is to find an order of evictions."""
@@ -220,3 +223,37 @@ class EmptyingNodes:
 
 def _cordoning(waves: Sequence[WavePlan], cordons: tuple[int, ...]) -> tuple[WavePlan, ...]:
     return tuple(replace(wave, cordons=cordons) for wave in waves)
+
+
+def _in_fewer_waves(trials: SteadyTrials, tried: TriedWaves, first: int) -> TriedWaves:
+    """Waves without cordons joined with earlier ones, where as few pods land on spared nodes.
+
+    Only the nodes where the later wave's pods landed are open then.
+    """
+    best, number = tried, first
+    while number < len(best.waves):
+        joined = next(_joined(trials, best, number), None)
+        if joined is None:
+            number += 1
+        else:
+            best = joined
+    return best
+
+
+def _joined(trials: SteadyTrials, tried: TriedWaves, number: int) -> Iterator[TriedWaves]:
+    """The wave of this number together with each of those before that budgets let it join."""
+    later, landed = tried.waves[number], {each.node for each in tried.runs[0].landings}
+    spared = {node for wave in tried.waves for node in wave.cordons}
+    most = int(np.isin(tried.runs[0].node_of, list(spared)).sum())
+    for index in range(number - 1, -1, -1):
+        wave = tried.waves[index]
+        evictions = (*wave.evictions, *later.evictions)
+        if len(waves_within(evictions, trials.allowances)) > 1:
+            continue
+        opened = tuple(node for node in wave.cordons if node not in landed)
+        waves = list(tried.waves)
+        waves[index] = WavePlan(evictions, opened)
+        del waves[number]
+        found = trials.tried(waves, patience=1)
+        if found.converges and int(np.isin(found.runs[0].node_of, list(spared)).sum()) <= most:
+            yield found

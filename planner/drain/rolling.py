@@ -76,6 +76,8 @@ class RollingDrain:
     choices: tuple[Choice, ...] = ()
     later: LaterRounds | None = None
     blocked: Drain | None = None
+    too_many: bool = False
+    """Whether more nodes at once were asked for than can be empty together."""
 
     @property
     def rounds_at_least(self) -> int | None:
@@ -141,6 +143,13 @@ class _Finding:
             seeds = min(USUAL_SEEDS, TRIAL_WORK // (WAYS * max(1, work)))
             options = replace(options, seeds=max(1, seeds))
         steady = self._work <= FULL_WORK
+        if (
+            steady
+            and not shape.extra_nodes
+            and min(shape.nodes_at_once, nodes) > self._at_once.most
+        ):
+            nothing = Rolling(shape, self._start, (), options.nodes)
+            return replace(self._found(nothing), too_many=True)
         rounds = Rounds(self._start, options.nodes, self._profile, options, steady=steady)
         rolling = rounds.plan(shape, full)
         return replace(self._found(rolling), later=self._later(rolling))
@@ -163,7 +172,7 @@ class _Finding:
 
     def _checked(self, found: RollingDrain) -> RollingDrain:
         """Where rounds fail, the first node that can't be emptied even alone says why."""
-        for node in found.rolling.left:
+        for node in () if found.too_many else found.rolling.left:
             alone = self._alone((node,))
             if not is_possible(alone):
                 return replace(found, blocked=alone)

@@ -24,9 +24,9 @@ from planner.sequences.decision import Decision, objectives_from, objectives_of
 from planner.sequences.exhaustive import BestSequence, search
 from planner.sequences.few_evictions_each import few_evictions_each
 from planner.sequences.order import NoOrder, Order, find_order
-from planner.sequences.value import Value, bound_of, coherent, levels, value_of
+from planner.sequences.value import Value, bound_of, coherent, levels, trivial_bound, value_of
 from planner.solver import route
-from planner.solver.problem.moves import fewest_moves, move_bounds, move_weights, placeable
+from planner.solver.problem.moves import fewest_moves, move_bounds, move_weights
 from planner.solver.problem.problem import Cell, Problem
 from planner.solver.problem.solution import Solution
 from planner.solver.progress import Report
@@ -157,13 +157,13 @@ class _Deciding:
         if self.best is not None and self._certified(value):
             return value
         if self.stopped == "interrupted":
-            return Value(self._waiting(), 0, 0)
+            return trivial_bound(self.problem)
         options = replace(self.problem.options, judged="moment", prefer="none")
         cuts, self.cuts = self.cuts, []
         weaker = self._solve(replace(self.problem, options=options))
         self.cuts = cuts
         if weaker.status not in ("optimal", "feasible"):
-            return Value(self._waiting(), 0, 0)
+            return trivial_bound(self.problem)
         bound = self._capped(bound_of(weaker))
         if self.best is None or self.best.value.key < value_of(weaker).key:
             self._try_weaker(weaker)
@@ -183,23 +183,12 @@ class _Deciding:
 
     def _certified(self, value: Value) -> bool:
         """All placed, nothing broken, and no fewer moves than any plan needs."""
-        if value.placed != self._waiting() or value.violations:
+        if value.placed != trivial_bound(self.problem).placed or value.violations:
             return False
         if self.problem.options.move_cost != "count":
             return value.cost == 0
         bounds = move_bounds(self.problem, all_placed=True)
         return value.cost <= fewest_moves(self.problem, bounds, all_placed=True)
-
-    def _waiting(self) -> tuple[int, ...]:
-        """All pods that some node can hold, by priority."""
-        problem = self.problem
-        counts = dict.fromkeys(levels(problem), 0)
-        for group, most in placeable(problem).items():
-            counts[problem.cluster.groups[group].priority] += most
-        if problem.options.preempt:
-            for (group, _), pods in problem.movable.items():
-                counts[problem.cluster.groups[group].priority] += len(pods)
-        return tuple(counts.values())
 
     # All sequences
 
@@ -276,8 +265,8 @@ class _Deciding:
     # The end
 
     def _decision(self) -> Decision:
-        best = self.best or Candidate(Value(self._waiting(), 0, 0), ())
-        trivial = Value(self._waiting(), 0, 0)
+        trivial = trivial_bound(self.problem)
+        best = self.best or Candidate(trivial, ())
         bound = trivial if self.bound is None else coherent(best.value, self.bound, trivial)
         if best.solution is not None:
             objectives = objectives_of(best.solution, None if self.problem.options.relax else bound)

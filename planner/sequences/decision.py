@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from planner.replay.steps import Step
@@ -61,6 +61,13 @@ def objectives_from(problem: Problem, value: Value, bound: Value, broken: int) -
     if problem.options.rebalance or problem.options.preempt:
         found.append(Level("moves", "moves", value.cost, bound.cost))
     return tuple(found)
+
+
+def bound_from(objectives: Sequence[Level]) -> Value:
+    """The bounds of the levels about rules, as `objectives_from` writes them."""
+    rest = {level.kind: level.bound for level in objectives if level.kind != PLACED}
+    placed = tuple(level.bound for level in objectives if level.kind == PLACED)
+    return Value(placed, rest.get("excess", 0), rest.get("moves", 0))
 
 
 def _rule_levels(solution: Solution) -> list[str]:

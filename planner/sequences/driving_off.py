@@ -2,130 +2,330 @@
 
 A replacement that no node takes at its moment may preempt pods of lower priority, and then the plan
 ends otherwise than it says. So plans are tried with kube-scheduler's own choices, and one that
-leads to a preemption is made anew without the evictions that do.
+leads to a preemption loses the evictions that do, until it is clean. Others are looked for beside
+it, and all are compared by what is left of them: no plan is given up for one that places more on
+paper and less when it is carried out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
-from planner.sequences.decision import Decision
+from planner.cluster import Cluster
+from planner.interrupts import interruptible
+from planner.replay import check_steps
+from planner.replay.steps import Step
+from planner.scheduler.framework.state import SchedulingState
+from planner.scheduler.profile import Profile
+from planner.sequences.candidate import Candidate, greedy
+from planner.sequences.decide import decide
+from planner.sequences.decision import Decision, bound_from, objectives_from
+from planner.sequences.draft import Draft, evicted_by
+from planner.sequences.drive_offs import DriveOff, DriveOffs, Effort
+from planner.sequences.few_evictions_each import few_evictions_each
+from planner.sequences.open_room import OpenRoom
+from planner.sequences.order import Order, find_order
 from planner.sequences.outcome import PlanOutcome
-from planner.sequences.plan import plan_outcome
-from planner.sequences.scheduler_replay import ReplayedSeeds, scheduler_replay
+from planner.sequences.plan import outcome_of, plan_outcome, problem_of, waved
+from planner.sequences.scheduler_replay import (
+    ReplayedSeeds,
+    judging_seeds,
+    may_drive_off,
+    scheduler_replay,
+)
+from planner.sequences.value import coherent, trivial_bound
+from planner.sequences.waves import Waves, guess_waves
+from planner.solver import route
+from planner.solver.problem.options import SolveOptions
 from planner.solver.progress import Report
 from planner.words import NAMED, conjoined, count_of
 
-ROUNDS = 8
-"""So often other evictions are looked for; then nobody like those evicted is."""
-TIME_SHARE = 0.12
-"""The part of the time limit that each of these rounds gets: the first plan may have used most."""
-TRIAL_SHARE = 0.04
-"""The part that the trials of each get."""
+FIRST_SHARE = 0.2
+"""The part of the time limit for the first plan, where replacements could drive others off."""
+ALL_SHARE = 0.9
+"""The part for all plans with their trials: the rest is for checking and writing down."""
+ROUND_SECONDS = 0.5
+"""What the first further plans get, whatever the limit: more time finds what less would, too. Later
+ones get twice as much each time."""
+ROUNDS = 30
+"""So many further plans are looked at."""
+HINT_LIMIT = 2_000
+"""Pods times nodes up to which it is tried what --rebalance would reach, for a hint."""
+SIMPLE_CELLS = 100_000
+"""Waiting pods times nodes up to which few evictions for each of them are tried as well."""
 NOTE = (
     "evictions whose replacements could drive off pods of lower priority were left out; planner "
     "evict looks for cordons that prevent it"
 )
 
 
-def without_preemption(
-    outcome: PlanOutcome, report: Report
+def plan_without_preemption(
+    cluster: Cluster, options: SolveOptions, profile: Profile, report: Report
 ) -> tuple[PlanOutcome, ReplayedSeeds | None]:
-    """A plan that was tried and leads to no preemption, as far as it can be tried, and the trials.
+    """The best plan that leads to no preemption, as far as it can be tried, and its trials.
 
     With `--preempt`, `--relax` and `--surge` the steps are not those that kube-scheduler takes.
     """
-    options = outcome.problem.options
-    if options.relax or options.surge:
-        return outcome, None
-    first, replayed = outcome, scheduler_replay(outcome)
-    reasons: dict[int, str] = {}
-    rounds = 0
-    while replayed is not None and replayed.driven and not options.preempt:
-        rounds += 1
-        staying = _staying(outcome, replayed, everybody=rounds > ROUNDS)
-        if not staying:
-            break
-        reasons |= staying
+    begin = time.monotonic()
+    problem = problem_of(cluster, options, profile)
+    careful = options.rebalance and not (options.relax or options.surge or options.preempt)
+    if not careful or not may_drive_off(problem):
+        outcome = plan_outcome(cluster, options, profile, report)
+        tried = not (options.relax or options.surge)
+        return outcome, scheduler_replay(outcome) if tried else None
+    first_limit = replace(options, time_limit=options.time_limit * FIRST_SHARE)
+    first = plan_outcome(cluster, first_limit, profile, report)
+    first = replace(first, problem=replace(first.problem, options=problem.options))
+    limit = options.time_limit * ALL_SHARE
+    effort = Effort(max(limit - first.decision.spent, 0.0), begin + limit)
+    search = _Careful(first, report, effort)
+    return (first, scheduler_replay(first)) if search.begun_well else search.run()
+
+
+def with_rebalance(outcome: PlanOutcome, report: Report) -> PlanOutcome | None:
+    """What --rebalance would reach where something is left undone, tried if that is quick."""
+    options, cluster = outcome.problem.options, outcome.before
+    wanting = outcome.changed.unplaced or outcome.final.remaining
+    if options.rebalance or options.relax or options.preempt or not wanting:
+        return None
+    if len(cluster.nodes) * len(cluster.pods) > HINT_LIMIT:
+        return None
+    asked = replace(options, rebalance=True)
+    return plan_without_preemption(cluster, asked, outcome.profile, report)[0]
+
+
+@dataclass(eq=False)
+class _Series:
+    """Plans made one after the other, each without the evictions that made trouble before."""
+
+    spared: frozenset[int]
+    seconds: float = ROUND_SECONDS
+    reasons: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class _Clean:
+    """Steps that are clean, their worth, and who was left alone for it, with the reason."""
+
+    steps: tuple[Step, ...]
+    candidate: Candidate
+    series: _Series
+    left_alone: dict[int, str]
+
+
+class _Careful:
+    """The search for a clean plan, after a first one that is not."""
+
+    def __init__(self, first: PlanOutcome, report: Report, effort: Effort) -> None:
+        self._first = first
+        self._problem = first.problem
+        self._report = report
+        self._effort = effort
+        self._seeds = judging_seeds(first.before, first.steps.evictions)
+        self._trials = DriveOffs(
+            first.problem, first.profile, first.allowances, self._seeds, effort, self._waves_of
+        )
+        self._of_the_first = _Series(frozenset())
+        self._found: list[_Clean] = [self._clean((), _Series(frozenset()))]
+        """What kube-scheduler does alone is clean: whatever happens, there is a plan."""
+        self._interrupted = first.decision.stopped == "interrupted"
+
+    @property
+    def begun_well(self) -> bool:
+        """Whether the first plan is clean, or so large that nobody can say."""
+        return not self._seeds or self._trials.in_waves(self._first.waves) is None
+
+    def run(self) -> tuple[PlanOutcome, ReplayedSeeds | None]:
+        """The best plan that is clean in all its waves."""
+        try:
+            with interruptible():
+                self._look()
+        except KeyboardInterrupt:
+            self._interrupted = True
+        for clean in self._best:
+            outcome = self._outcome(clean)
+            replayed = scheduler_replay(outcome)
+            if replayed is None or not replayed.driven:
+                return outcome, replayed
+        raise AssertionError("a plan without evictions drives nobody off")
+
+    def _look(self) -> None:
+        """The first plan, few evictions for each pod, then others in turns and more on top."""
+        whole, homes = _Series(frozenset()), _Series(self._homeless())
+        self._offer(self._first.decision.steps, self._of_the_first)
+        if self._interrupted:
+            return
+        for steps in self._simple():
+            if self._effort.over:
+                break
+            self._offer(steps, _Series(frozenset()))
+        turns, done = [homes, whole], set[int]()
+        for _ in range(ROUNDS):
+            best = self._best[0]
+            if self._effort.over or (id(best) in done and not turns):
+                break
+            if id(best) not in done:
+                done.add(id(best))
+                self._offer(self._solved(best.series, best.steps), best.series)
+                continue
+            series = turns.pop(0)
+            if self._offer(self._solved(series), series):
+                turns.append(series)
+            series.seconds *= 2
+
+    def _simple(self) -> Iterator[Sequence[Step]]:
+        """Few evictions for each pod that waits: what any plan has to beat."""
+        cluster = self._first.before
+        if len(cluster.pending) * len(cluster.nodes) <= SIMPLE_CELLS:
+            first = self._first
+            yield from few_evictions_each(
+                self._problem, first.judged, first.allowances, smallest_first=(True, False)
+            )
+
+    def _homeless(self) -> frozenset[int]:
+        """Pods that no other node has room for now: who could drive others off in their place."""
+        cluster = self._first.before
+        room = OpenRoom(self._problem, SchedulingState(cluster))
+        lowest = min(cluster.groups[int(g)].priority for g in cluster.group_of[cluster.running])
+        return frozenset(
+            pod
+            for (group, node), pods in self._problem.movable.items()
+            if cluster.groups[group].priority > lowest and not room.elsewhere(group, node)
+            for pod in pods
+        )
+
+    def _solved(self, series: _Series, kept: Sequence[Step] = ()) -> tuple[Step, ...]:
+        """Steps after those that are kept, without the evictions of the series."""
+        options, first = self._problem.options, self._first
+        start = check_steps(first.before, kept, first.judged).after if kept else first.before
+        most = options.max_moves
+        touched = frozenset(step.pod for step in kept)
         again = replace(
             options,
-            spared=options.spared | reasons.keys(),
-            time_limit=options.time_limit * TIME_SHARE,
+            spared=options.spared | series.spared | series.reasons.keys() | touched,
+            time_limit=min(series.seconds, self._effort.left),
+            max_moves=None if most is None else most - len(evicted_by(kept)),
         )
-        outcome = plan_outcome(first.before, again, first.profile, report)
-        replayed = scheduler_replay(outcome, options.time_limit * TRIAL_SHARE)
-    return (_compared(first, outcome, reasons) if reasons else outcome), replayed
+        found = decide(problem_of(start, again, first.profile), first.judged, self._report)
+        self._effort.spent += found.spent
+        if found.stopped == "interrupted":
+            raise KeyboardInterrupt
+        return (*kept, *found.steps)
 
+    def _offer(self, steps: Sequence[Step], series: _Series) -> bool:
+        """Keep what is clean of the steps; whether there is somebody new to be left alone."""
+        known, cleaned = len(series.reasons), self._cleaned(steps, series)
+        if check_steps(self._first.before, cleaned, self._first.judged).good:
+            self._found.append(self._clean(cleaned, series))
+        return len(series.reasons) > known
 
-def _staying(outcome: PlanOutcome, replayed: ReplayedSeeds, *, everybody: bool) -> dict[int, str]:
-    """Pods that the next plan leaves alone: who preempts, with those like it on its node.
+    def _clean(self, steps: tuple[Step, ...], series: _Series) -> _Clean:
+        first = self._first
+        candidate = greedy(self._problem, first.judged, first.profile, steps)
+        return _Clean(steps, candidate, series, dict(series.reasons))
 
-    Where a pod preempts that was not evicted itself, it is those that made room for it.
-    """
-    cluster = outcome.before
-    evicted = {step.pod for step in outcome.waves.steps if step.evicts}
-    found: dict[int, str] = {}
-    for preemptor, victims in replayed.driven.items():
-        guilty = evicted if everybody else _guilty(outcome, evicted, preemptor, victims)
-        cells = {(int(cluster.group_of[pod]), int(cluster.node_of[pod])) for pod in guilty}
-        if everybody:
-            groups = {group for group, _ in cells}
-            cells = {cell for cell in outcome.problem.movable if cell[0] in groups}
-        names = sorted(cluster.pods[victim].key for victim in victims)
+    @property
+    def _best(self) -> list[_Clean]:
+        """What was found, the best first; of equally good plans the earlier one."""
+        return sorted(self._found, key=lambda each: each.candidate.key, reverse=True)
+
+    def _cleaned(self, steps: Sequence[Step], series: _Series) -> tuple[Step, ...]:
+        """The steps without the evictions that lead to a preemption; at last that is all of them.
+
+        Where it is not seen which one did, the last one goes.
+        """
+        draft = Draft(self._first.before, steps)
+        while draft.evicted and (driven := self._trials.of(draft.steps)) is not None:
+            hurried = self._effort.over or self._trials.slow
+            for pod in self._guilty(draft, driven if hurried else driven[:1]):
+                series.reasons |= self._reasons(pod, driven)
+                draft = draft.without(pod)
+            draft = self._ordered(draft)
+        return draft.steps
+
+    def _ordered(self, draft: Draft) -> Draft:
+        """The same in an order in which every landing has room, where there is one."""
+        if draft.fits_in_order:
+            return draft
+        cluster, counts = self._first.before, Counter(self._problem.current)
+        for step in draft.steps:
+            group = int(cluster.group_of[step.pod])
+            if step.evicts:
+                counts[group, int(cluster.node_of[step.pod])] -= 1
+            if step.lands:
+                counts[group, step.node] += 1
+        order = find_order(self._problem, +counts, self._first.judged)
+        return Draft(cluster, order.steps) if isinstance(order, Order) else draft
+
+    def _guilty(self, draft: Draft, driven: Sequence[DriveOff]) -> list[int]:
+        """For each preemption one eviction without which it may not happen.
+
+        Who was evicted and preempts; otherwise who made room where others were driven off, the
+        one that costs least; otherwise who is driven off.
+        """
+        node_of, found = self._first.before.node_of, list[int]()
+        for each in driven:
+            evicted = draft.evicted
+            pods = [pod for pod in evicted if pod == each.preemptor]
+            pods = pods or [pod for pod in evicted if int(node_of[pod]) == each.node]
+            pods = pods or [pod for pod in evicted if pod == each.victim] or evicted[-1:]
+            found += [max(pods, key=lambda pod: self._left_by(draft.without(pod)))]
+        return list(dict.fromkeys(found)) or draft.evicted[-1:]
+
+    def _left_by(self, draft: Draft) -> tuple[int, ...]:
+        placed = draft.placed
+        return tuple(placed[priority] for priority in self._problem.priorities)
+
+    def _reasons(self, pod: int, driven: Sequence[DriveOff]) -> dict[int, str]:
+        """Who is left alone from now on: the pod, with those like it on its node."""
+        cluster = self._first.before
+        names = sorted({cluster.pods[each.victim].key for each in driven})
         whom = conjoined(names) if len(names) <= NAMED else count_of(len(names), "pod")
-        text = f"its eviction could make a waiting pod drive off {whom}"
-        found |= {pod: text for cell in cells for pod in outcome.problem.movable.get(cell, ())}
-    if found or everybody:
-        return found
-    steps = [step for step in outcome.waves.steps if step.evicts]
-    cells = {(int(cluster.group_of[s.pod]), int(cluster.node_of[s.pod])) for s in steps[-1:]}
-    text = "after its eviction a waiting pod could drive off others"
-    return {pod: text for cell in cells for pod in outcome.problem.movable[cell]}
+        text = f"its eviction could make a waiting pod drive off {whom or 'others'}"
+        cell = (int(cluster.group_of[pod]), int(cluster.node_of[pod]))
+        return dict.fromkeys(self._problem.movable.get(cell, ()), text)
 
+    def _waves_of(self, steps: Sequence[Step]) -> Waves | None:
+        """None if the steps are not legal."""
+        first = self._first
+        if route.any_order_works(self._problem):
+            return guess_waves(first.before, steps, first.allowances)
+        waves, checked = waved(self._problem, first.judged, steps, first.allowances)
+        return waves if checked.good else None
 
-def _guilty(
-    outcome: PlanOutcome, evicted: set[int], preemptor: int, victims: Iterable[int]
-) -> set[int]:
-    """The preemptor, if it was evicted itself; otherwise victims that were, or who made room there.
+    # The plan
 
-    Nobody, if it is not seen whose room it was.
-    """
-    if preemptor in evicted:
-        return {preemptor}
-    if driven := evicted.intersection(victims):
-        return driven
-    node_of = outcome.before.node_of
-    homes = {int(node_of[victim]) for victim in victims}
-    return {pod for pod in evicted if int(node_of[pod]) in homes}
-
-
-def _compared(first: PlanOutcome, last: PlanOutcome, reasons: dict[int, str]) -> PlanOutcome:
-    """The last plan, with what the first one proves about all plans."""
-    left_alone = {**last.problem.left_alone, **reasons}
-    problem = replace(last.problem, left_alone=left_alone, options=first.problem.options)
-    return replace(last, problem=problem, decision=_bounded(first.decision, last.decision))
-
-
-def _bounded(first: Decision, last: Decision) -> Decision:
-    """As good as the first, or no longer proven: the bounds hold up to the first difference."""
-    notes = (*last.notes, NOTE)
-    before = {level.name: level for level in first.objectives}
-    values = {level.name: level.value for level in last.objectives}
-    if values == {name: level.value for name, level in before.items()}:
+    def _outcome(self, clean: _Clean) -> PlanOutcome:
+        """A clean plan in waves, without hops: these are not what was tried."""
+        options = self._problem.options
+        reasons = {**self._of_the_first.reasons, **clean.left_alone}
+        evicted = evicted_by(clean.steps)
+        left_alone = {pod: why for pod, why in reasons.items() if pod not in evicted}
+        left_alone |= self._problem.left_alone
+        problem = replace(self._problem, options=replace(options, hops=False))
+        outcome = outcome_of(problem, self._first.profile, self._decision(clean.candidate))
         return replace(
-            last,
-            status=first.status,
-            stopped=first.stopped,
-            objectives=first.objectives,
-            notes=notes,
+            outcome, problem=replace(self._problem, left_alone=left_alone, options=options)
         )
-    objectives, differ = [], False
-    for level in last.objectives:
-        known = None if differ else before.get(level.name)
-        objectives.append(level if known is None else replace(level, bound=known.bound))
-        differ |= known is None or level.value != known.value
-    status = "feasible" if last.status == "optimal" else last.status
-    return replace(
-        last, status=status, objectives=tuple(objectives), notes=notes, on_paper_only=False
-    )
+
+    def _decision(self, found: Candidate) -> Decision:
+        """What the first plan proves about all plans holds for this one, too."""
+        first, trivial = self._first.decision, trivial_bound(self._problem)
+        bound = coherent(found.value, bound_from(first.objectives), trivial)
+        objectives = objectives_from(self._problem, found.value, bound, found.broken)
+        values = {level.name: level.value for level in first.objectives}
+        same = all(level.value == values[level.name] for level in objectives)
+        optimal = same and first.status == "optimal" and not self._interrupted
+        stopped = "timeLimit" if self._effort.over else first.stopped or "rounds"
+        return replace(
+            first,
+            status="optimal" if optimal else "feasible",
+            steps=found.steps,
+            objectives=objectives,
+            stopped=None if optimal else "interrupted" if self._interrupted else stopped,
+            on_paper_only=False,
+            notes=(*first.notes, NOTE),
+        )

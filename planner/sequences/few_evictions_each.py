@@ -41,12 +41,16 @@ _Home = Callable[[int, _Nodes], bool]
 
 
 def few_evictions_each(
-    problem: Problem, profile: Profile, allowances: Allowances, begun: Sequence[Step] = ()
+    problem: Problem,
+    profile: Profile,
+    allowances: Allowances,
+    begun: Sequence[Step] = (),
+    smallest_first: Sequence[bool] = (False, True),
 ) -> Iterator[tuple[Step, ...]]:
     """Steps after those that are begun, with no more moves than the options allow in all.
 
-    Twice: in the order of the queue, and with the smallest pods of each priority first. Either may
-    place more. No budget that allows nothing is asked for an eviction.
+    In the order of the queue, and with the smallest pods of each priority first. Either may place
+    more. No budget that allows nothing is asked for an eviction.
     """
     start = check_steps(problem.cluster, begun, profile).after if begun else problem.cluster
     waiting = (pod for pods in problem.waiting.values() for pod in pods)
@@ -55,7 +59,7 @@ def few_evictions_each(
     may_move = [pod for pod in _evictable(problem, allowances) if pod not in moved]
     most = problem.options.max_moves
     moves = len(may_move) if most is None else most - len(moved)
-    for smallest in (False, True):
+    for smallest in smallest_first:
         planned = _FewEvictionsEach(problem, SchedulingState(start), profile, may_move, moves)
         steps = planned.run(planned.smallest_first(queue) if smallest else queue)
         yield (*begun, *steps)

@@ -20,8 +20,6 @@ from planner.solver.problem.options import SchedulerArgs, SolveOptions
 from planner.solver.problem.problem import Problem, build_problem
 from planner.solver.progress import Report, silent
 
-HINT_LIMIT = 2_000
-"""Pods times nodes up to which it is tried what --rebalance would reach, for a hint."""
 CHECKED_TWICE = 1_000
 """Evictions up to which the steps are also checked with evicted pods still terminating."""
 SURGING = frozenset({"Deployment", "ReplicaSet", "ReplicationController"})
@@ -53,6 +51,12 @@ def problem_of(cluster: Cluster, options: SolveOptions, profile: Profile) -> Pro
 def _outcome(problem: Problem, profile: Profile, report: Report) -> PlanOutcome:
     judged = relaxed(profile) if problem.options.relax else profile
     decision = decide(problem, judged, report, counted=profile)
+    return outcome_of(problem, profile, decision)
+
+
+def outcome_of(problem: Problem, profile: Profile, decision: Decision) -> PlanOutcome:
+    """What was decided, in waves and checked."""
+    judged = relaxed(profile) if problem.options.relax else profile
     cluster = problem.cluster
     limits = allowances(cluster, problem.options.max_unavailable)
     waves, checked = _checked(problem, judged, decision, limits)
@@ -113,10 +117,10 @@ def _checked(
     """Waves whose order is legal, with hops if those are legal, too."""
     hopping = _hopping(problem, profile, decision)
     if hopping is not None:
-        waves, checked = _waved(problem, profile, hopping, limits)
+        waves, checked = waved(problem, profile, hopping, limits)
         if checked.good:
             return waves, checked
-    waves, checked = _waved(problem, profile, decision.steps, limits)
+    waves, checked = waved(problem, profile, decision.steps, limits)
     if checked.faults:
         fault = checked.faults[0]
         pod = problem.cluster.pods[fault.pod].key
@@ -135,7 +139,7 @@ def _hopping(problem: Problem, profile: Profile, decision: Decision) -> tuple[St
     return with_hops(problem.cluster, decision.steps, profile, most)
 
 
-def _waved(
+def waved(
     problem: Problem, profile: Profile, steps: Sequence[Step], limits: Allowances
 ) -> tuple[Waves, Verification]:
     """A guess if it holds, otherwise waves that ask at every step."""
@@ -185,15 +189,3 @@ def _while_terminating(
     return check_steps(
         problem.cluster, waves.steps, profile, terminating=True, displaced=may_go
     ).good
-
-
-def with_rebalance(outcome: PlanOutcome, report: Report) -> PlanOutcome | None:
-    """What --rebalance would reach where something is left undone, tried if that is quick."""
-    options, cluster = outcome.problem.options, outcome.before
-    wanting = outcome.changed.unplaced or outcome.final.remaining
-    if options.rebalance or options.relax or options.preempt or not wanting:
-        return None
-    if len(cluster.nodes) * len(cluster.pods) > HINT_LIMIT:
-        return None
-    problem = build_problem(cluster, replace(options, rebalance=True))
-    return _outcome(problem, outcome.profile, report)

@@ -3,6 +3,9 @@
 The plan's evictions are carried out wave by wave, and the scheduler places the replacements under
 several tie seeds. It agrees if every workload ends with as many pods per zone as planned (or per
 domain of the key that most pods spread over) and nobody waits who should not.
+
+Where somebody could be driven off, how many seeds there are depends on the cluster alone: a plan
+that is found in more time is not judged by more of them.
 """
 
 from __future__ import annotations
@@ -16,15 +19,23 @@ from planner.cluster import PENDING, Cluster
 from planner.cluster.spread import counted_key
 from planner.cluster.topology import IntArray
 from planner.replay.trial import Manner, Trial, WavePlan
+from planner.replay.trial_work import USUAL_SEEDS
 from planner.sequences.outcome import PlanOutcome
+from planner.sequences.waves import Waves
+from planner.solver.problem.problem import Problem
 
-SEEDS = 20
 MOST_EVICTIONS = 200
-"""With more evictions than this nothing is replayed: it would take longer than the plan."""
+"""With more evictions than this nothing is replayed for its counts alone."""
 TIME_SHARE = 0.1
-"""The part of the time limit that replays get."""
+"""The part of the time limit that such replays get."""
 SECONDS_PER_POD, SECONDS_PER_POD_AND_NODE = 5e-4, 2e-5
-"""About what one replay takes for each pod without a node."""
+"""About what one replay takes at the most, for each pod without a node."""
+LANDING_SECONDS, LANDING_NODE_SECONDS = 3e-4, 5e-8
+"""About what a replay takes for each landing in it, and for each node beside that."""
+JUDGING_SECONDS = 1.2
+"""For all replays that look for preemptions; where a single one takes longer, there is none."""
+FEWEST_SEEDS = 2
+"""One with evicted pods that are gone at once, and one in which they terminate slowly."""
 
 
 @dataclass(frozen=True)
@@ -37,18 +48,11 @@ class ReplayedSeeds:
     """By pods that found no node, those that they drove off in some seed."""
 
 
-def scheduler_replay(outcome: PlanOutcome, limit: float | None = None) -> ReplayedSeeds | None:
-    """None if nothing is evicted, or if that would take longer than part of the time limit.
-
-    Or than another `limit`, in which it is tried once at least.
-    """
-    waves = _evictions(outcome)
+def scheduler_replay(outcome: PlanOutcome) -> ReplayedSeeds | None:
+    """None if nothing is evicted, or if that would take too long."""
+    waves = departing(outcome.waves)
     pods = [pod for wave in waves for pod in wave.evictions]
-    if not 0 < len(pods) <= MOST_EVICTIONS:
-        return None
-    part = TIME_SHARE * outcome.problem.options.time_limit
-    seeds = _affordable(outcome, len(pods), part if limit is None else limit)
-    seeds = max(seeds, 0 if limit is None else 1)
+    seeds = _seeds(outcome, len(pods)) if pods else 0
     if not seeds:
         return None
     trial = Trial(outcome.before, outcome.profile, outcome.allowances, pods)
@@ -56,30 +60,64 @@ def scheduler_replay(outcome: PlanOutcome, limit: float | None = None) -> Replay
     agrees = 0
     driven: dict[int, set[int]] = {}
     for seed in range(seeds):
-        manner = Manner(seed, terminating=seed % 2 == 1)
-        run = trial.run(waves, manner, unlimited=True)
+        run = trial.run(waves, manner(seed), unlimited=True)
         agrees += bool((_counts(outcome.before, run.node_of) == planned).all())
         for preemptor, victim in run.driven:
             driven.setdefault(preemptor, set()).add(victim)
     return ReplayedSeeds(seeds, agrees, {pod: frozenset(who) for pod, who in driven.items()})
 
 
-def _affordable(outcome: PlanOutcome, evictions: int, limit: float) -> int:
-    """As many seeds as the limit holds; counted, so that a plan repeats exactly."""
-    waiting = evictions + len(outcome.before.pending)
-    one = waiting * (SECONDS_PER_POD + SECONDS_PER_POD_AND_NODE * len(outcome.before.nodes))
-    return min(SEEDS, int(limit / one))
+def manner(seed: int) -> Manner:
+    """Evicted pods are gone at once, or terminate slowly, by turns."""
+    return Manner(seed, terminating=seed % 2 == 1)
 
 
-def _evictions(outcome: PlanOutcome) -> list[WavePlan]:
+def may_drive_off(problem: Problem) -> bool:
+    """Whether some pod that waits or may be moved is above one that runs, or will by then."""
+    cluster = problem.cluster
+    waiting = np.unique(cluster.group_of[cluster.pending]).tolist()
+    running = np.unique(cluster.group_of[cluster.running]).tolist()
+    moving = {*waiting, *(group for group, _ in problem.movable)}
+    above = max((cluster.groups[group].priority for group in moving), default=0)
+    return any(cluster.groups[group].priority < above for group in (*waiting, *running))
+
+
+def judging_seeds(cluster: Cluster, evictions: int) -> int:
+    """Seeds in which nobody may be driven off; about as many evictions get as many seeds."""
+    landings = 1 << (len(cluster.pending) + evictions).bit_length()
+    one = replay_seconds(cluster, landings)
+    if one > JUDGING_SECONDS:
+        return 0
+    return max(FEWEST_SEEDS, min(USUAL_SEEDS, int(JUDGING_SECONDS / one)))
+
+
+def replay_seconds(cluster: Cluster, landings: int) -> float:
+    """About what one replay takes; counted, so that a plan repeats exactly."""
+    return landings * (LANDING_SECONDS + LANDING_NODE_SECONDS * len(cluster.nodes))
+
+
+def departing(waves: Waves) -> list[WavePlan]:
     """Who is evicted when; a pod that hops is evicted once, for nobody sends it anywhere."""
     found: list[WavePlan] = []
     seen: set[int] = set()
-    for wave in outcome.waves.waves:
+    for wave in waves.waves:
         going = (step.pod for step in wave if step.evicts)
         found.append(WavePlan(tuple(pod for pod in going if pod not in seen)))
         seen.update(found[-1].evictions)
     return found
+
+
+def _seeds(outcome: PlanOutcome, evictions: int) -> int:
+    if may_drive_off(outcome.problem):
+        return judging_seeds(outcome.before, evictions)
+    return _affordable(outcome, evictions) if evictions <= MOST_EVICTIONS else 0
+
+
+def _affordable(outcome: PlanOutcome, evictions: int) -> int:
+    """As many seeds as part of the limit holds; counted, so that a plan repeats exactly."""
+    waiting = evictions + len(outcome.before.pending)
+    one = waiting * (SECONDS_PER_POD + SECONDS_PER_POD_AND_NODE * len(outcome.before.nodes))
+    return min(USUAL_SEEDS, int(TIME_SHARE * outcome.problem.options.time_limit / one))
 
 
 def _counts(cluster: Cluster, node_of: IntArray) -> IntArray:

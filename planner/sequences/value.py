@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from planner.solver.problem.moves import placeable
 from planner.solver.problem.problem import Problem
 from planner.solver.problem.solution import Solution
 
@@ -44,6 +45,17 @@ def levels(problem: Problem) -> tuple[int, ...]:
         return problem.priorities
     groups = problem.cluster.groups
     return tuple(sorted({groups[g].priority for g in problem.groups}, reverse=True))
+
+
+def trivial_bound(problem: Problem) -> Value:
+    """All pods that some node can hold are placed, nothing is broken and nothing moves."""
+    counts = dict.fromkeys(levels(problem), 0)
+    for group, most in placeable(problem).items():
+        counts[problem.cluster.groups[group].priority] += most
+    if problem.options.preempt:
+        for (group, _), pods in problem.movable.items():
+            counts[problem.cluster.groups[group].priority] += len(pods)
+    return Value(tuple(counts.values()), 0, 0)
 
 
 def value_of(solution: Solution) -> Value:

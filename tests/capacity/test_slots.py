@@ -46,10 +46,8 @@ def clusters(draw: st.DrawFn) -> Cluster:
         rules[0]["minDomains"] = draw(st.integers(1, 3))
     spec = {"topologySpreadConstraints": rules}
     homes = draw(st.lists(st.integers(0, count - 1), max_size=2))
-    running = [
-        pod(f"web-{i}", node_name=f"n{home}", labels={"app": "web"}, **owned("ReplicaSet", "web-1"))
-        for i, home in enumerate(homes)
-    ]
+    metadata = {"labels": {"app": "web"}, **owned("ReplicaSet", "web-1")}
+    running = [pod(f"web-{i}", f"n{home}", metadata=metadata) for i, home in enumerate(homes)]
     web = workload("Deployment", "web", {"replicas": 1, "template": template(spec=spec)})
     return cluster_of(*nodes, web, *running)
 

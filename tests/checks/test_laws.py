@@ -7,6 +7,14 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planner.checks import (
+    BY_ID,
+    CheckOptions,
+    Subject,
+    check,
+    manifests_of,
+    subject_of,
+)
 from planner.cluster import build_cluster
 from planner.scheduler.profile import default_profile
 from planner.scheduler.simulate import simulate
@@ -63,3 +71,29 @@ def test_all_replicas_of_a_clean_manifest_run_and_some_of_another_do_not(
     inventory = load_documents(map(document, (*nodes, manifest)), ReadOptions())
     ended = simulate(build_cluster(inventory), [default_profile()])
     assert bool(errors) == bool(ended.unschedulable)
+
+
+def left_waiting(subject: Subject) -> int:
+    """Pods that kube-scheduler leaves without a node."""
+    return len(simulate(subject.cluster, [default_profile()]).unschedulable)
+
+
+@settings(max_examples=30)
+@given(manifests())
+def test_a_fix_lets_all_replicas_run_and_a_waiting_pod_is_told(
+    given_: tuple[Json, tuple[Json, ...]],
+) -> None:
+    manifest, nodes = given_
+    only = frozenset(("too-many-replicas",))
+    inventory = load_documents(map(document, (*nodes, manifest)), ReadOptions())
+    given_manifests = manifests_of(load_documents([document(manifest)], ReadOptions()))
+    options = CheckOptions(only=only, survive="none")
+    subject = subject_of(inventory, given_manifests, default_profile, options)
+    found = list(BY_ID["too-many-replicas"].find(subject))
+    assert bool(found) == bool(left_waiting(subject))
+    for finding, ideas in ((each, each.ideas) for each in found):
+        (shown,) = [f for f in check(subject).findings if f.fingerprint == finding.fingerprint]
+        helping = {fix.text.partition(" in ")[0] for fix in shown.fixes if fix.helps}
+        for idea in ideas:
+            if idea.text in helping and not idea.where:
+                assert left_waiting(subject.changed(idea.change)) == 0, idea.text

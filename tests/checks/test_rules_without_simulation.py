@@ -265,3 +265,16 @@ def test_replicas_are_those_that_an_autoscaler_may_ask_for() -> None:
     few = deployment(2, spread(minDomains=3))
     assert of_rule("min-domains-above", few)[0].severity == "warning"
     assert of_rule("min-domains-above", few, autoscaler)[0].severity == "error"
+
+
+@pytest.mark.parametrize(("pods", "refused"), [("0", 3), ("1", 2), ("3", 0)])
+def test_a_quota_refuses_what_is_beyond_it(pods: str, refused: int) -> None:
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "team", "namespace": "default"},
+        "spec": {"hard": {"pods": pods}},
+    }
+    found = findings(deployment(3), quota, cluster=(), only=frozenset(("over-quota",)))
+    titles = [f"{refused} of 3 web pods are refused by a quota"] if refused else []
+    assert [each.title for each in found] == titles

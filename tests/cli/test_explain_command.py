@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from planner.cli import app
-from planner.exit_codes import USAGE
+from planner.exit_codes import NEGATIVE, USAGE
+from tests.objects import node, pod
 
 CONFLICT = ("--example", "docs-conflicting-constraints")
 
@@ -84,3 +86,23 @@ def test_a_namespace_that_is_not_in_the_input_is_no_empty_answer(
 def test_a_kind_goes_before_its_names_as_for_kubectl(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "--example", "zone-outage", "deploy", "api")
     assert out == "schedulable: no pod is pending: deploy/api has 12 of 12 running\n"
+
+
+def test_objects_that_decide_how_many_pods_there_are_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Quotas, autoscalers and CronJobs take no part in an explanation, and it says so."""
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "team", "namespace": "default"},
+        "spec": {"hard": {"pods": "60"}},
+    }
+    (tmp_path / "quota.json").write_text(json.dumps(quota), encoding="utf-8")
+    containers = [{"name": "main", "resources": {"requests": {"cpu": "9"}}}]
+    large = pod("large", spec={"containers": containers})
+    (tmp_path / "pods.json").write_text(json.dumps(large), encoding="utf-8")
+    (tmp_path / "nodes.json").write_text(json.dumps(node("n1")), encoding="utf-8")
+    assert app.main(["explain", "-f", str(tmp_path), "large", "-o", "json"]) == NEGATIVE
+    found = json.loads(capsys.readouterr().out)
+    assert [each["code"] for each in found["notices"]] == ["quota"]

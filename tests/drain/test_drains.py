@@ -10,6 +10,7 @@ from planner.documents.drain_plan import drain_plan
 from planner.drain.find import Drain, find_drain
 from planner.drain.options import DrainOptions
 from planner.scheduler.profile import default_profile
+from tests.objects import Json, cluster_of, node, owned, pod
 
 
 def example() -> Cluster:
@@ -72,3 +73,23 @@ def test_two_nodes_of_the_zone_take_8_evictions_in_2_waves_and_three_are_too_man
     three = drained(example(), "a1", "a2", "a3")
     assert three.status == "impossible"
     assert three.proof.stuck == len(three.stuck) == 3
+
+
+def cpu(amount: str, priority: int) -> Json:
+    containers = [{"name": "main", "resources": {"requests": {"cpu": amount}}}]
+    return {"containers": containers, "priority": priority}
+
+
+def test_a_pod_that_would_drive_another_off_stays_and_the_text_says_so() -> None:
+    cluster = cluster_of(
+        node("n1"),
+        node("n2"),
+        pod("high-1", "n1", spec=cpu("3", 10), metadata=owned("ReplicaSet", "high")),
+        pod("small-1", "n1", spec=cpu("500m", 10), metadata=owned("ReplicaSet", "small")),
+        pod("low-1", "n2", spec=cpu("3", 0), metadata=owned("ReplicaSet", "low")),
+    )
+    found = drained(cluster, "n1")
+    assert [cluster.pods[pod].name for pod in found.stuck] == ["high-1"]
+    assert [cluster.pods[pod].name for pod in found.evicted] == ["small-1"]
+    (blocked,) = drain_plan(found, helps=False).blocked
+    assert blocked.text.endswith("It would drive off pods of lower priority instead.")

@@ -13,6 +13,7 @@ from planner.drain.choices import Choices
 from planner.drain.empty_nodes import EmptyingNodes, state_after
 from planner.drain.fewest_rounds import Fewest, fewest_rounds, most_at_once
 from planner.drain.options import DrainOptions
+from planner.drain.rolling import RollingOptions, find_rolling
 from planner.drain.rounds import Going, Rounds, Shape
 from planner.scheduler.profile import default_profile
 from tests.drain.small_clusters import small_cluster
@@ -134,3 +135,15 @@ def test_with_extra_nodes_no_pod_moves_twice() -> None:
         "b1-extra",
         "c4-extra",
     ]
+
+
+def test_more_nodes_at_once_than_can_be_empty_together_are_impossible() -> None:
+    asked = RollingOptions(nodes_at_once=7)
+    cluster = before_the_outage()
+    found = find_rolling(cluster, DrainOptions(tuple(range(12)), seeds=2), asked, PROFILE)
+    assert (found.too_many, found.at_once.most) == (True, 6)
+
+
+def test_single_nodes_take_hardly_more_waves_than_one_for_each() -> None:
+    rolling = Rounds(before_the_outage(), range(12), PROFILE, OPTIONS).plan(Shape(1))
+    assert (rolling.evictions, rolling.waves) == (62, 16)

@@ -56,3 +56,12 @@ def test_a_plan_with_as_many_moves_as_holes_cost_is_optimal() -> None:
     moves = found.level("moves")
     assert moves is not None
     assert (found.status, moves.value, moves.bound) == ("optimal", 3, 3)
+
+
+def test_running_pods_that_count_as_placed_are_not_taken_for_those_that_wait() -> None:
+    """With --preempt one pod has a node, and one could have one: not the same one."""
+    one = [node("n1", cpu="4")]
+    small, big = workload("small", "n1", cpu="1"), workload("big", "", cpu="4")
+    found = solved(one, small, big, rebalance=True, preempt=True)
+    assert found.status == "optimal"
+    assert [level.value for level in found.levels if level.kind == "moves"] == [0]

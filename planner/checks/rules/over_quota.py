@@ -21,13 +21,14 @@ ID = "over-quota"
 def find(subject: Subject, workload: CheckedWorkload) -> Iterator[Finding]:
     if all(quota.namespace != workload.ref.namespace for quota in subject.inventory.quotas):
         return
-    cluster = subject.samples
+    samples = subject.samples
+    first = len(samples.pods) - len(subject.sample_pods)
+    cluster = samples.without(range(first, len(samples.pods)))
     wanted = max(0, workload.most - _running(cluster, workload))
     room = Quotas(cluster).room(workload.ref.namespace, subject.spec(workload)) if wanted else None
-    # The two samples are in the snapshot and count like any pod.
-    left = None if room is None else room.pods + 2
-    if room is None or left is None or left >= wanted:
+    if room is None or room.pods >= wanted:
         return
+    left = room.pods
     yield Finding(
         rule=ID,
         severity="error",

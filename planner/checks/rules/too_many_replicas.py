@@ -1,8 +1,8 @@
 """`too-many-replicas`: more replicas than kube-scheduler reaches in any order of placements.
 
 Rules may dead-lock before all replicas are there, although some arrangement would hold them all
-(kubernetes#109364). Replicas that others could make way for are another matter: `planner explain`
-says so.
+(kubernetes#109364). Replicas that others could make way for, or of which nothing is proven within
+the limits of a check, are a warning: they wait as things are.
 """
 
 from __future__ import annotations

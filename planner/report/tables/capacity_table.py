@@ -75,7 +75,7 @@ def headline(document: Capacity) -> str:
     line = document.lines[0]
     count, name = line.now.count, _name(line)
     if not count:
-        return f"0 {name} fit now: {_no_room(line, document.nodes)}."
+        return f"0 {name} fit now: {line.now.limited or _no_room(line, document.nodes)}."
     total = f" ({line.subject[0].running + count} in all)" if len(line.subject) == 1 else ""
     end = line.now.limited or f"The next one stops at {_why(line, document.nodes)}"
     verb = "fits" if count == 1 else "fit"

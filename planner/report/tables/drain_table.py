@@ -113,12 +113,15 @@ def headline(document: DrainPlan) -> str:
 
 
 def _impossible(document: DrainPlan, nodes: str) -> str:
+    if not document.blocked and document.at_once is not None:
+        most = count_of(document.at_once.most, "node")
+        return f"at most {most} can be empty together (--nodes-at-once {document.at_once.most})"
     first, number = document.blocked[0], len(document.blocked)
     pod = first.pod.partition("/")[2]
     kinds = {each.by for each in document.blocked}
     if kinds <= {"rule", "ruleBehindBudget", "volume", "unknown"}:
         are = "is" if len(document.nodes) == 1 else "are"
-        have = "has" if document.leaving == 1 else "have"
+        have = "has" if number == 1 else "have"
         pods = f"{number} of {count_of(document.leaving, 'pod')}"
         return f"{pods} {have} no place while {nodes} {are} cordoned"
     if number > 1:

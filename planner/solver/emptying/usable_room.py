@@ -23,7 +23,7 @@ SIZES = 12
 CELLS = 4_000_000
 """Distinct requests times nodes that are compared in one go."""
 MARGIN = 1 + 1e-9
-"""Quotients are rounded up, so that no limit is too low."""
+"""More than quotients may be off by, so that no limit is too low."""
 
 
 def large_pods(requests: IntArray) -> Iterator[BoolArray]:
@@ -62,7 +62,7 @@ def _usable(kinds: IntArray, room: IntArray) -> IntArray:
             if used == limit or not (asked > 0).all():
                 continue
             rate = np.where(fits, kinds[:, used] / asked, 0.0).max(axis=1, initial=0.0)
-            most = np.ceil(room[:, limit] * rate * MARGIN)
+            most = np.floor(room[:, limit] * rate * MARGIN)
             found[:, used] = np.minimum(found[:, used], np.minimum(most, 2**62).astype(np.int64))
     return found
 

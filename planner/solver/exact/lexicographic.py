@@ -271,7 +271,7 @@ class Search:
     def _add_bounds(self, excess: Linear, moves: Linear) -> int:
         """What is known without a search about states without excess, as rows; the fewest moves."""
         placed = sum(level.value for level in self.levels if level.kind == "placed")
-        everything = placed == sum(placeable(self._problem).values())
+        everything = placed == self._placeable()
         bounds = move_bounds(self._problem, all_placed=everything)
         least = fewest_moves(self._problem, bounds, all_placed=everything)
         if not least:
@@ -282,6 +282,12 @@ class Search:
             self._model.at_least(self._leaving(bound.groups), bound.moves, (steady,))
         self._model.at_least(moves, least, (steady,))
         return least
+
+    def _placeable(self) -> int:
+        """As the levels count them: with --preempt running pods, too."""
+        running = sum(map(len, self._problem.movable.values()))
+        waiting = sum(placeable(self._problem).values())
+        return waiting + (running if self._problem.options.preempt else 0)
 
     def _leaving(self, groups: Iterable[int]) -> Linear:
         return total(departures(self._model, group) for group in groups)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from planner.pools import offers_of
+from planner.pools import ScaleUpOptions, offers_of, scale_up
 from planner.pools.fill import Filling
 from planner.pools.peers.compare import KARPENTER, TOOLS, Emulated, baselines, emulate
 from planner.pools.peers.consolidation import Candidates, consolidated
@@ -165,6 +165,27 @@ def test_nothing_is_replaced_by_two_nodes() -> None:
     )
     found = emulate(filling, TOOLS[KARPENTER])
     assert Candidates(filling, found).command() is None
+
+
+def test_issue_2457_two_small_nodes_where_karpenter_takes_one_large_one() -> None:
+    """kubernetes-sigs/karpenter issue 2457: pods of 3 and of 1 CPU come together.
+
+    What a kubelet keeps for itself makes both too much for 4 CPU, so the claim that began with the
+    first grows to 8; 4 and 2 CPU cost less. kube-scheduler fills these by itself if the larger pod
+    has its turn first: of equal ones the small pod might take the larger node.
+    """
+    sizes = tuple(
+        pool(f"c{cpu}", f"{cpu - 0.1:.1f}", f"{2 * cpu}Gi", price=str(cpu), zones="a")
+        for cpu in (2, 4, 8)
+    )
+    cluster = cluster_of(tiny(), pods("analysis", 1, "3", priority=10), pods("report", 1, "1"))
+    filling = filling_of(cluster, *sizes)
+    assert nodes(filling, emulate(filling, TOOLS[KARPENTER])) == {"c8": 1}
+    profile, every = default_profile(), range(len(cluster.pods))
+    found = scale_up(cluster, every, filling.offers, profile, ScaleUpOptions())
+    assert found.best is not None
+    chosen = zip(filling.offers, found.best.added.counts, strict=True)
+    assert {offer.pool.name: count for offer, count in chosen if count} == {"c4": 1, "c2": 1}
 
 
 def test_pods_with_volumes_are_not_compared() -> None:

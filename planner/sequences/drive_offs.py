@@ -1,0 +1,118 @@
+"""Who is driven off if kube-scheduler chooses the nodes: trials of steps that are not a plan yet.
+
+Steps are clean if nobody is driven off under any seed. A seed in which somebody was is tried first
+from then on, so that most steps that are not clean cost one trial.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from planner.disruption.budgets import Allowances
+from planner.replay.steps import Step
+from planner.replay.trial import Trial, WavePlan
+from planner.scheduler.profile import Profile
+from planner.sequences.scheduler_replay import departing, manner, replay_seconds
+from planner.sequences.waves import Waves
+from planner.solver.problem.problem import Problem
+
+SLOW_SECONDS = 0.1
+"""Trials that take longer than this are few."""
+
+
+class DriveOff(NamedTuple):
+    """Who drove whom off, and the node on which the preemptor then landed, if it did."""
+
+    preemptor: int
+    victim: int
+    node: int | None
+
+
+@dataclass(eq=False)
+class Effort:
+    """Work in about seconds, and the clock: whichever ends first."""
+
+    seconds: float
+    until: float
+    spent: float = 0.0
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left."""
+        return self.spent >= self.seconds or time.monotonic() >= self.until
+
+    @property
+    def left(self) -> float:
+        """About so many seconds."""
+        return max(0.0, min(self.seconds - self.spent, self.until - time.monotonic()))
+
+
+class DriveOffs:
+    """Trials over one cluster."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        profile: Profile,
+        allowances: Allowances,
+        seeds: int,
+        effort: Effort,
+        waves_of: Callable[[Sequence[Step]], Waves | None],
+    ) -> None:
+        self.problem = problem
+        self.effort = effort
+        self._profile = profile
+        self._allowances = allowances
+        self._waves_of = waves_of
+        self._seeds = list(range(seeds))
+        self._known: frozenset[int] = frozenset()
+        self._trial: Trial | None = None
+
+    @property
+    def slow(self) -> bool:
+        """Whether it takes too long to look at every preemption on its own."""
+        cluster = self.problem.cluster
+        return replay_seconds(cluster, 2 * len(cluster.pending)) > SLOW_SECONDS
+
+    def of(self, steps: Sequence[Step]) -> tuple[DriveOff, ...] | None:
+        """Who is driven off in the first seed in which somebody is; None if the steps are clean.
+
+        Steps that can't be taken at all are not clean, either: then it is nobody.
+        """
+        waves = self._waves_of(steps)
+        return () if waves is None else self.in_waves(waves)
+
+    def in_waves(self, waves: Waves) -> tuple[DriveOff, ...] | None:
+        """The same for steps in waves."""
+        going = departing(waves)
+        pods = {pod for wave in going for pod in wave.evictions}
+        if not pods:
+            return None
+        trial = self._trial_of(frozenset(pods))
+        for at, seed in enumerate(self._seeds):
+            driven = self._tried(trial, going, seed, len(pods))
+            if driven:
+                self._seeds.insert(0, self._seeds.pop(at))
+                return driven
+        return None
+
+    def _tried(
+        self, trial: Trial, waves: list[WavePlan], seed: int, pods: int
+    ) -> tuple[DriveOff, ...]:
+        cluster = self.problem.cluster
+        self.effort.spent += replay_seconds(cluster, len(cluster.pending) + pods)
+        run = trial.run(waves, manner(seed), unlimited=True)
+        landed = {landing.pod: landing.node for landing in run.landings}
+        return tuple(DriveOff(pod, victim, landed.get(pod)) for pod, victim in run.driven)
+
+    def _trial_of(self, pods: frozenset[int]) -> Trial:
+        """What trials have learnt is kept as long as they evict the same pods or some of them."""
+        if self._trial is None or not pods <= self._known:
+            self._known |= pods
+            self._trial = Trial(
+                self.problem.cluster, self._profile, self._allowances, sorted(self._known)
+            )
+        return self._trial
