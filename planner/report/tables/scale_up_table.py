@@ -126,6 +126,11 @@ def _then_runs(document: NodePlan) -> Iterator[str]:
             f"{who} by kube-scheduler's own choice, in {document.fills.agree} of "
             f"{document.fills.seeds} tie seeds."
         )
+        if document.pending > 1:
+            yield (
+                "Assumed: the nodes join at once, and pods are tried in the order of "
+                "kube-scheduler's queue."
+            )
 
 
 def _side_effects(document: NodePlan) -> Iterator[str]:
