@@ -61,6 +61,7 @@ def apply_plan(  # noqa: PLR0913 - options are keywords
     journal: str | os.PathLike[str] | None = None,
     lock: bool = True,
     lock_holder: str | None = None,
+    events: bool = True,
     scheduler: Configuration = None,
     ignored_plugins: Sequence[str] = (),
     progress: Callable[[ApplyEntry], object] | None = None,
@@ -75,7 +76,8 @@ def apply_plan(  # noqa: PLR0913 - options are keywords
     holds is made anew, within the evictions that were approved. `dry_run` only asks. `undo` lifts
     the cordons of the plan. `journal` is by default the plan's name with `.journal`; the same call
     again goes on where it ended. Without `lock` nobody else is kept off; `lock_holder` holds it
-    already. `progress` hears of each step, `interrupted` is asked whether to end.
+    already. With `events` the owners of pods are told of evictions, if that is allowed. `progress`
+    hears of each step, `interrupted` is asked whether to end.
     """
     from planner.api.profiles import default_scheduler
     from planner.apply.clock import Clock
@@ -95,6 +97,7 @@ def apply_plan(  # noqa: PLR0913 - options are keywords
             replan=replan,
             lock=lock,
             lock_holder=lock_holder,
+            events=events,
             renews=clock is None,
         )
         hooks = Hooks(

@@ -63,13 +63,14 @@ def load(  # noqa: PLR0913 - what a user may say about input
     from planner.cluster import build_cluster
 
     read = _read(source, example, options, keep_objects=keep_objects, cache=cache)
+    known = _source_of(read.inventory)
     return Cluster(
         build_cluster(read.inventory),
         read.inventory,
         read.paths,
         read.objects,
         example,
-        _source_of(read.inventory),
+        known,
         warnings=read.remarks,
     )
 

@@ -63,6 +63,8 @@ class Asked:
     replan: bool = False
     lock: bool = True
     lock_holder: str | None = None
+    events: bool = True
+    """Whether owners of pods are told by events; planner run tells them itself."""
     renews: bool = False
     """Whether a thread renews the lock; tests on a clock of their own do without."""
 
@@ -209,8 +211,8 @@ def _lock(writer: Writer, asked: Asked, clock: Clock, holder: str, past: Past) -
 def _owners(
     writer: Writer, asked: Asked, clock: Clock, plan: str, holder: str
 ) -> OwnersTold | None:
-    """Who holds the lock for us tells them, too."""
-    return None if asked.lock_holder is not None else OwnersTold(writer, clock, plan, holder)
+    """Whoever tells the owners of what happens, if that is left to us."""
+    return OwnersTold(writer, clock, plan, holder) if asked.events else None
 
 
 def _who(writer: Writer) -> str | None:

@@ -65,6 +65,10 @@ LockHolder = Annotated[
     str | None,
     named("--lock-holder", "This holder of the Lease has it already, as planner run does.", "NAME"),
 ]
+NoEvents = Annotated[
+    bool,
+    typer.Option("--no-events", help="Tell owners of evicted pods nothing by Events."),
+]
 Output = Annotated[Format, typer.Option("--output", "-o", help="Text, or the report as JSON.")]
 
 
@@ -80,6 +84,7 @@ def apply(  # noqa: PLR0913, PLR0917 - the options of the command
     undo: Undo = False,
     no_lock: NoLock = False,
     lock_holder: LockHolder = None,
+    no_events: NoEvents = False,
     scheduler_config: SchedulerConfig = None,
     ignored: IgnoredPlugins = None,
     output: Output = Format.TABLE,
@@ -142,6 +147,7 @@ def apply(  # noqa: PLR0913, PLR0917 - the options of the command
             journal=journal,
             lock=not no_lock,
             lock_holder=lock_holder,
+            events=not no_events,
             scheduler=scheduler_config,
             ignored_plugins=ignored or (),
             progress=heard,

@@ -151,7 +151,7 @@ class Round:
             tools.state = tools.state.model_copy(update={"applying": plan.plan_id or None})
             tools.store.write(tools.state)
         ended = tools.child(
-            ("apply", str(file), "--yes", "-o", "json", *self._applying()),
+            ("apply", str(file), "--yes", "--no-events", "-o", "json", *self._applying()),
             tools.settings.round_timeout,
             self._tick,
         )
