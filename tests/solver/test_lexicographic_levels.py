@@ -3,7 +3,6 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -222,15 +221,7 @@ def test_progress_is_told_level_by_level() -> None:
     assert all(each.seconds >= 0 for each in told)
 
 
-@pytest.fixture
-def _ctrl_c_reaches_python() -> Iterator[None]:
-    """Test runners in parallel ignore SIGINT in their workers."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("_ctrl_c_reaches_python")
+@pytest.mark.usefixtures("ctrl_c_reaches_python")
 def test_an_interrupt_leaves_the_best_state_so_far() -> None:
     """Ctrl-C arrives during the first search: what is reported is legal, and not called optimal."""
     armed = threading.Event()

@@ -123,6 +123,7 @@ def test_documents_are_files_and_done_ones_are_left_out(
     assert asked == ["full", "good", "full"]
 
 
+@pytest.mark.usefixtures("ctrl_c_reaches_python")
 def test_ctrl_c_ends_with_what_is_there(
     run: Run, clusters: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

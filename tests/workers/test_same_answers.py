@@ -80,15 +80,7 @@ def test_a_worker_that_is_killed_in_the_middle_is_not_missed(
     assert seen == list(range(1, len(seen) + 1))
 
 
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Whoever runs the tests may have set SIGINT to something else."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("interruptible")
+@pytest.mark.usefixtures("ctrl_c_reaches_python")
 @pytest.mark.parametrize("processes_too", [False, True])
 def test_ctrl_c_leaves_the_failures_that_were_tried(
     cluster: Cluster, two: Workers, processes_too: bool
