@@ -95,7 +95,7 @@ def _table(workload: Workload, table: Sequence[Row]) -> Iterator[str]:
     yield "|" + "---|" * len(heads)
     for row in table:
         cells = [*(_cell(row.point, key) for key in keys), row.method]
-        cells += [_figure(_of_row(row, figure)) for figure in workload.figures]
+        cells += [_told(row, figure) for figure in workload.figures]
         cells += [
             str(len(row.runs)),
             _figure(row.middle("seconds")),
@@ -104,6 +104,12 @@ def _table(workload: Workload, table: Sequence[Row]) -> Iterator[str]:
         ]
         cells += [_figure(row.middle("peak_mb")), _figure(row.ratio), row.state]
         yield "| " + " | ".join(cells) + " |"
+
+
+def _told(row: Row, figure: str) -> str:
+    """A number over the seeds; words only where all seeds have the same."""
+    words = {value for run in row.finished if isinstance(value := run.values.get(figure), str)}
+    return words.pop() if len(words) == 1 else _figure(_of_row(row, figure))
 
 
 def _of_row(row: Row, figure: str) -> float | None:
