@@ -14,7 +14,7 @@ from planner.cluster.node_rules import BoolArray, NodeRules
 from planner.evictions.room_bound import fewest_evictions
 from planner.scheduler.profile import Profile
 from planner.sequences.outcome import PlanOutcome
-from planner.sequences.plan import plan_outcome
+from planner.sequences.within_budgets import plan_within_budgets
 from planner.solver.problem.options import SolveOptions
 from planner.words import amount, is_free, plain_amount, resource_word
 from planner_models.pod import PodSpec
@@ -148,7 +148,7 @@ class Rearranging:
     ) -> tuple[tuple[tuple[int, ...], ...], PlanOutcome]:
         more = with_more(self.cluster, self.demands, sets)
         options = SolveOptions(rebalance=moves != 0, max_moves=moves or None, time_limit=limit)
-        return more.pods, plan_outcome(more.cluster, options, self.profile)
+        return more.pods, plan_within_budgets(more.cluster, options, self.profile)
 
 
 def _by_room(cluster: Cluster, pods: Sequence[Sequence[int]]) -> int:

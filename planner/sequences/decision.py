@@ -36,17 +36,22 @@ class Decision:
 
 
 def objectives_of(solution: Solution, bound: Value | None) -> tuple[Level, ...]:
-    """The solution's levels; those about rules get the bound that holds for sequences.
+    """The solution's levels; those about rules get the bound that holds for sequences."""
+    return solution.levels if bound is None else under_bound(solution.levels, bound)
+
+
+def under_bound(objectives: Sequence[Level], bound: Value) -> tuple[Level, ...]:
+    """The same levels with this bound on those about rules.
 
     The bounds of preferences hold only where those of the rules are met.
     """
-    bounds = {} if bound is None else dict(zip(_rule_levels(solution), bound.levels, strict=True))
-    met = all(level.value == bounds.get(level.name, level.value) for level in solution.levels)
+    bounds = dict(zip(_rule_levels(objectives), bound.levels, strict=True))
+    met = all(level.value == bounds.get(level.name, level.value) for level in objectives)
     return tuple(
         replace(level, bound=0)
         if level.kind in PREFERENCES and not met
         else replace(level, bound=bounds.get(level.name, level.bound))
-        for level in solution.levels
+        for level in objectives
     )
 
 
@@ -65,15 +70,20 @@ def objectives_from(problem: Problem, value: Value, bound: Value, broken: int) -
 
 def bound_from(objectives: Sequence[Level]) -> Value:
     """The bounds of the levels about rules, as `objectives_from` writes them."""
-    rest = {level.kind: level.bound for level in objectives if level.kind != PLACED}
-    placed = tuple(level.bound for level in objectives if level.kind == PLACED)
+    return value_from([replace(level, value=level.bound) for level in objectives])
+
+
+def value_from(objectives: Sequence[Level]) -> Value:
+    """The values of the levels about rules."""
+    rest = {level.kind: level.value for level in objectives if level.kind != PLACED}
+    placed = tuple(level.value for level in objectives if level.kind == PLACED)
     return Value(placed, rest.get("excess", 0), rest.get("moves", 0))
 
 
-def _rule_levels(solution: Solution) -> list[str]:
-    """The names of the solution's levels, parallel to those of a value."""
+def _rule_levels(objectives: Sequence[Level]) -> list[str]:
+    """The names of the levels about rules, parallel to those of a value."""
     kinds: Mapping[str, list[str]] = {PLACED: [], "excess": [], "moves": []}
-    for level in solution.levels:
+    for level in objectives:
         if level.kind in kinds:
             kinds[level.kind].append(level.name)
     return [*kinds[PLACED], *(kinds["excess"] or [""]), *(kinds["moves"] or [""])]

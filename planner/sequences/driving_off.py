@@ -29,7 +29,7 @@ from planner.sequences.few_evictions_each import few_evictions_each
 from planner.sequences.open_room import OpenRoom
 from planner.sequences.order import Order, find_order
 from planner.sequences.outcome import PlanOutcome
-from planner.sequences.plan import outcome_of, plan_outcome, problem_of, waved
+from planner.sequences.plan import outcome_of, problem_of, waved
 from planner.sequences.scheduler_replay import (
     ReplayedSeeds,
     judging_seeds,
@@ -38,6 +38,7 @@ from planner.sequences.scheduler_replay import (
 )
 from planner.sequences.value import coherent, trivial_bound
 from planner.sequences.waves import Waves, guess_waves
+from planner.sequences.within_budgets import plan_within_budgets
 from planner.solver import route
 from planner.solver.problem.options import SolveOptions
 from planner.solver.progress import Report
@@ -73,12 +74,13 @@ def plan_without_preemption(
     problem = problem_of(cluster, options, profile)
     careful = options.rebalance and not (options.relax or options.surge or options.preempt)
     if not careful or not may_drive_off(problem):
-        outcome = plan_outcome(cluster, options, profile, report)
+        outcome = plan_within_budgets(cluster, options, profile, report)
         tried = not (options.relax or options.surge)
         return outcome, scheduler_replay(outcome) if tried else None
     first_limit = replace(options, time_limit=options.time_limit * FIRST_SHARE)
-    first = plan_outcome(cluster, first_limit, profile, report)
-    first = replace(first, problem=replace(first.problem, options=problem.options))
+    first = plan_within_budgets(cluster, first_limit, profile, report)
+    in_full = replace(first.problem.options, time_limit=options.time_limit)
+    first = replace(first, problem=replace(first.problem, options=in_full))
     limit = options.time_limit * ALL_SHARE
     effort = Effort(max(limit - first.decision.spent, 0.0), begin + limit)
     search = _Careful(first, report, effort)
@@ -148,7 +150,7 @@ class _Careful:
         for clean in self._best:
             outcome = self._outcome(clean)
             replayed = scheduler_replay(outcome)
-            if replayed is None or not replayed.driven:
+            if not outcome.waves.beyond and (replayed is None or not replayed.driven):
                 return outcome, replayed
         raise AssertionError("a plan without evictions drives nobody off")
 

@@ -41,10 +41,10 @@ def comes_back(before: Cluster, back: Cluster, profile: Profile) -> ComesBack | 
 
 def _planned(cluster: Cluster, profile: Profile) -> tuple[int, int]:
     """How many pods `solve --rebalance` moves, and what is over the limits then."""
-    from planner.sequences.plan import plan_outcome
+    from planner.sequences.within_budgets import plan_within_budgets
     from planner.solver.problem.options import SolveOptions
 
     options = SolveOptions(rebalance=True, time_limit=SEARCH)
-    plan = plan_outcome(cluster, options, profile)
+    plan = plan_within_budgets(cluster, options, profile)
     left = sum(each.excess for each in violations(plan.after, profile))
     return len(plan.changed.moved), left
