@@ -2,20 +2,23 @@
 
 `clusters` asks many dumps the same, each read by whoever has its turn. `failures` lets nodes of one
 cluster fail one by one, all simulated; the snapshot is sent to each worker once. `workers` 0 is
-this process alone. On a machine with other work the ratio of wall times says little, so processor
-time is told, too: `speedup_cpu` is what there would be if each worker had a core of its own.
+this process alone. `on Dask` asks the workers of a scheduler that runs already. On a machine with
+other work the ratio of wall times says little, so processor time is told, too: `speedup_cpu` is
+what there would be if each worker had a core of its own.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.case import Case, Measured, Scalar, Stopwatch
+from benchmarks.dask_cluster import dask_cluster
 from benchmarks.drift import STEADY, drifted
 from benchmarks.generate.cluster import Parameters, random_cluster
 from benchmarks.generate.dump import Style, write_dump
@@ -25,11 +28,13 @@ from planner.whatif import Loss
 from planner.whatif.prepare import prepare as prepared_for
 from planner.whatif.singles import Once, Simulations, lacking
 from planner.whatif.workloads import Workloads
-from planner.workers import HERE
+from planner.workers import HERE, Workers
 from planner.workers.processes import Processes
+from planner.workers.start import start_workers
 
 PODS_PER_NODE = 20
 ASKED = ("whatif", "--each", "zone", "--seeds", "1")
+CLUSTERS, ON_DASK = "clusters", " on Dask"
 SAMPLE = 3
 
 
@@ -57,7 +62,7 @@ def prepare_dumps(case: Case, cache: Path) -> list[Path]:
 
 def prepare(case: Case, cache: Path) -> None:
     """Before the measurement, in a process of its own."""
-    if case.method == "clusters":
+    if case.method.startswith(CLUSTERS):
         prepare_dumps(case, cache)
 
 
@@ -80,7 +85,7 @@ def measure(case: Case, cache: Path) -> Measured:
     function, shared, tasks = _work(case, cache)
     names = [f"task {number}" for number in range(len(tasks))]
     number = case.integer("workers")
-    with Processes(number, at_once=True) if number else HERE as workers, Stopwatch() as watch:
+    with _workers(case, number) as workers, Stopwatch() as watch:
         found = list(workers.in_order(function, shared, tasks, names))
     chosen = range(0, len(tasks), max(1, len(tasks) // SAMPLE))
     again = [function(shared, tasks[index]).answer for index in chosen]
@@ -89,8 +94,19 @@ def measure(case: Case, cache: Path) -> Measured:
     return Measured(watch.seconds, watch.cpu, values, () if same else ("answers differ",))
 
 
+@contextmanager
+def _workers(case: Case, number: int) -> Iterator[Workers]:
+    """Processes start when they are asked, and a Dask cluster is there before."""
+    if case.method.endswith(ON_DASK):
+        with dask_cluster(number) as address, start_workers(dask=address) as workers:
+            yield workers
+    else:
+        with Processes(number, at_once=True) if number else HERE as workers:
+            yield workers
+
+
 def _work(case: Case, cache: Path) -> tuple[Callable[[Any, Any], Timed], Any, Sequence[Any]]:
-    if case.method == "clusters":
+    if case.method.startswith(CLUSTERS):
         paths = prepare_dumps(case, cache)
         places = [Place(str(path), ("-f", str(path))) for path in paths]
         return about_cluster, Command(ASKED), places
