@@ -13,7 +13,7 @@ from planner_models.source import ClusterSource
 PlanStatus = Literal["optimal", "feasible", "infeasible", "unknown"]
 Action = Literal["evict", "place", "move", "cordon", "uncordon"]
 HardRule = Literal["topologySpread", "nodeAffinity", "taints", "podAffinity", "podAntiAffinity"]
-Stop = Literal["timeLimit", "interrupted", "rounds"]
+Stop = Literal["timeLimit", "interrupted", "rounds", "budgets"]
 
 
 class AlsoEvicted(Document):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any
@@ -40,7 +40,7 @@ from planner.scheduler.profile import Profile
 from planner.scheduler.promised import with_promised
 from planner.sequences.hops import other_orders
 from planner.sequences.outcome import PlanOutcome
-from planner.sequences.plan import plan_outcome
+from planner.sequences.within_budgets import plan_within_budgets
 from planner.solver.problem.options import SolveOptions
 from planner.solver.progress import Report, silent
 
@@ -152,7 +152,7 @@ class _Suggesting:
             aim=aim,
             profile=self._profile,
             options=self._options,
-            protected=self._protected,
+            protected=self._protected if outcome is None else self._left_alone(outcome),
             budgets=self._budgets,
             outcome=outcome,
             tried=tried,
@@ -160,6 +160,12 @@ class _Suggesting:
             replanned=replanned,
             unlimited=self._unlimited(aim, outcome),
         )
+
+    def _left_alone(self, outcome: PlanOutcome) -> Mapping[int, str]:
+        """Who may not be evicted, and whom the plan spared for a budget that it could not keep."""
+        spared = outcome.problem.options.spared
+        reasons = {p: why for p, why in outcome.problem.left_alone.items() if p in spared}
+        return {**reasons, **self._protected}
 
     def _unlimited(self, aim: Aim, outcome: PlanOutcome | None) -> int | None:
         """How many evictions there would be without limits, where those leave something to do."""
@@ -238,7 +244,8 @@ class _Suggesting:
             max_unavailable=self._options.max_unavailable,
             time_limit=self._options.time_limit * PLAN_SHARE,
         )
-        return plan_outcome(wanted, replace(options, **change), self._profile, self._report)
+        asked = replace(options, **change)
+        return plan_within_budgets(wanted, asked, self._profile, self._report)
 
     def _within_limits(self, aim: Aim) -> PlanOutcome:
         """Pods beyond the limits of a node or a namespace are spared, and the rest planned anew.

@@ -66,7 +66,7 @@ def _told(found: PlanOutcome, first: PlanOutcome, reasons: dict[int, str]) -> Pl
             decision,
             status="optimal" if optimal else "feasible",
             objectives=objectives,
-            stopped=None if optimal else decision.stopped or "rounds",
+            stopped=None if optimal else decision.stopped or "budgets",
             spent=first.decision.spent + decision.spent,
         ),
     )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from planner.cluster import Cluster
+from planner.documents.eviction_plan import make_eviction_plan
 from planner.documents.plan import make_plan
+from planner.evictions.suggestion import EvictOptions
 from planner.scheduler.profile import default_profile
 from planner.solver.problem.options import SolveOptions
 from planner_models.plan import Plan
@@ -71,3 +73,9 @@ def test_a_budget_allows_more_once_its_waiting_pod_runs() -> None:
     assert plan.status == "optimal"
     assert evicted(plan) == 1
     assert plan.verification.budgets
+
+
+def test_evict_leaves_them_alone_as_well_and_says_why() -> None:
+    found = make_eviction_plan(uneven("100"), EvictOptions(), default_profile())
+    assert found.evictions == ()
+    assert [each.pod for each in found.protected] == [f"default/web-{i}" for i in range(3)]

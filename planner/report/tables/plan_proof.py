@@ -121,6 +121,8 @@ def _stopped(document: Plan) -> str:
             return " Interrupted."
         case "rounds":
             return " The search over orders of steps ended without a proof."
+        case "budgets":
+            return " Pods whose budget allows nothing now were left where they are."
         case None:
             return ""
 
