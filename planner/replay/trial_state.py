@@ -34,6 +34,8 @@ NONE: IntArray = np.empty(0, np.int64)
 HIDDEN = Status("NodeUnschedulable", UNRESOLVABLE, ("node(s) were unschedulable",))
 KEPT = 4_000_000
 """So many nodes in kept answers, 32 MB, are enough."""
+LOGGED = 1_000_000
+"""After so many changes, some 150 MB, the scheduler starts afresh with the next trial."""
 _MEMO = "groups that tolerate a cordon"
 FINGERPRINT_BITS = 128
 _FINGERPRINT_MASK = (1 << FINGERPRINT_BITS) - 1
@@ -71,9 +73,7 @@ class TrialState:
         self._cordoned: frozenset[int] = frozenset()
         self._hides = not _taints_honoured(cluster, profile)
         self._tolerating = _tolerating(cluster)
-        self._start = SchedulingState(cluster)
-        self._scheduler_at_start = Scheduler(self._start, profile)
-        self._state, self._scheduler = self._start, self._scheduler_at_start
+        self._begin()
         self._keeps = not self._start.volumes.promising
         self._now = cluster.node_of.copy()
         self._changed: set[int] = set()
@@ -97,12 +97,20 @@ class TrialState:
         """Every pod is where the snapshot has it, and no cordon is left."""
         self._cordoned = frozenset()
         self._forget_refusals()
+        if len(self._start.log) > LOGGED:
+            self._begin()
         self._state, self._scheduler = self._start, self._scheduler_at_start
         self._fingerprint.value = 0
         changed = list(self._changed)
         self._now[changed] = self.cluster.node_of[changed]
         self._changed.clear()
         self._moved(*changed)
+
+    def _begin(self) -> None:
+        """A scheduler that has seen nothing but the snapshot."""
+        self._start = SchedulingState(self.cluster)
+        self._scheduler_at_start = Scheduler(self._start, self._profile)
+        self._state, self._scheduler = self._start, self._scheduler_at_start
 
     @property
     def node_of(self) -> IntArray:
@@ -209,17 +217,23 @@ class TrialState:
         return min((self.cluster.groups[group].priority for group in groups), default=0)
 
     def _asked(self, pod: int, group: int) -> IntArray:
+        self._follow()
+        choice = self._scheduler.choice(pod, self._hidden(group))
+        if choice is not None:
+            return choice.best()
         evaluation = self._evaluated(pod, group)
-        if not len(evaluation.feasible):
+        if not evaluation.feasible_count:
             self._refused.note(group, evaluation)
         return evaluation.best
 
     def _evaluated(self, pod: int, group: int) -> Evaluation:
         self._follow()
-        hidden = None
-        if self._hides and group not in self._tolerating:
-            hidden = dict.fromkeys(self._cordoned, HIDDEN)
+        hidden = dict.fromkeys(self._hidden(group), HIDDEN)
         return self._scheduler.evaluate(pod, yields=hidden)
+
+    def _hidden(self, group: int) -> frozenset[int]:
+        """The nodes that a cordon keeps from the group, if not by the scheduler."""
+        return self._cordoned if self._hides and group not in self._tolerating else frozenset()
 
     def _put(self, pod: int, node: int) -> None:
         group, terminating = int(self.cluster.group_of[pod]), bool(self.cluster.terminating[pod])

@@ -11,20 +11,21 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
-from random import Random
 
 import numpy as np
 
-from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
+from planner.scheduler.choice import Choice, FromClasses
 from planner.scheduler.framework.changes import Changes
-from planner.scheduler.framework.plugin import PASS, Filter, Score, StaticFilter, StaticScore
+from planner.scheduler.framework.plugin import PASS
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.group_cycle import GroupCycle
+from planner.scheduler.group_rules import GroupRules
 
 MOST_CLASSES = 60
 """With more of them, looking at all nodes at once is quicker."""
+FEW_REPLICAS = 2
+"""Up to so many in a row, making classes of nodes takes longer than it saves."""
 _MOST_CODES = 2**40
 _FEW_CHANGES = 4
 """More than these at once are not followed: other pods have come in between."""
@@ -63,32 +64,10 @@ class _Class:
         return self.by_score[self.scores[-1]][0]
 
 
-class Choice:
-    """The best nodes of a moment; good until the next change."""
-
-    def __init__(self, feasible: int, best: Sequence[list[int]]) -> None:
-        self.feasible = feasible
-        self._best = best
-        self.tied = sum(map(len, best))
-
-    def nodes(self, most: int | None = None) -> list[int]:
-        """In their order; not more than `most`."""
-        if len(self._best) == 1:
-            return self._best[0][:most]
-        return sorted(chain.from_iterable(nodes[:most] for nodes in self._best))[:most]
-
-    def pick(self, random: Random | None) -> int:
-        """The first, or any: drawn as from the list of all."""
-        if random is None:
-            return min(nodes[0] for nodes in self._best)
-        place = random.choice(range(self.tied))
-        return self._best[0][place] if len(self._best) == 1 else self.nodes()[place]
-
-
 class AlikeNodes:
     """The classes of one group; `catch_up` follows what happens to single nodes."""
 
-    def __init__(self, state: SchedulingState, cycle: GroupCycle, rules: _Rules, made: _Made):
+    def __init__(self, state: SchedulingState, cycle: GroupCycle, rules: GroupRules, made: _Made):
         self._state = state
         self._cycle = cycle
         self._rules = rules
@@ -102,7 +81,7 @@ class AlikeNodes:
         """None where the rules tell too many nodes apart, or one of them can't say how it does."""
         if cycle.rejection is not None or cycle.limit is not None:
             return None
-        rules = _Rules(cycle)
+        rules = GroupRules(cycle)
         closed = np.logical_or.reduce([cycle.never, *(each.refused() for each in rules.local)])
         if state.cluster.ghosts:
             closed[list(state.cluster.ghosts)] = True
@@ -173,61 +152,7 @@ def _best(classes: Sequence[_Class], totals: Sequence[int]) -> Choice:
         for each, total in zip(classes, totals, strict=True)
         if total == highest
     ]
-    return Choice(sum(each.size for each in classes), best)
-
-
-class _Rules:
-    """The filters and scores of a group: about a node alone, or also about others."""
-
-    def __init__(self, cycle: GroupCycle) -> None:
-        open_ = ~cycle.never
-        filters = [each for _, each in cycle.filters if not isinstance(each, StaticFilter)]
-        self.local = [each for each in filters if each.local]
-        self.filters = [each for each in filters if not each.local]
-        self._own = [(weight, score) for _, weight, score in cycle.scores if score.local]
-        self.shared = [
-            (weight, score)
-            for _, weight, score in cycle.scores
-            if not score.local and not _constant(score, open_)
-        ]
-
-    def kinds(self, nodes: IntArray) -> list[IntArray] | None:
-        """What all that looks at several nodes sees of these."""
-        found: list[IntArray] = []
-        rules: list[Filter | Score] = [*self.filters, *(score for _, score in self.shared)]
-        for each in rules:
-            kinds = each.kinds(nodes)
-            if kinds is None:
-                return None
-            found += kinds
-        return found
-
-    def scores(self, nodes: IntArray) -> IntArray:
-        """What these nodes have of their own."""
-        total = np.zeros(len(nodes), np.int64)
-        for weight, score in self._own:
-            total += weight * score.scores(nodes)
-        return total
-
-    def score_at(self, node: int) -> int:
-        """The same of one node."""
-        return sum(weight * score.score_at(node) for weight, score in self._own)
-
-    def refused_at(self, nodes: IntArray) -> list[bool]:
-        """Which of them do not pass the filters that look at several nodes."""
-        found = self.filters[0].refused_at(nodes)
-        for each in self.filters[1:]:
-            found = found | each.refused_at(nodes)
-        refused: list[bool] = found.tolist()
-        return refused
-
-
-def _constant(score: Score, open_: BoolArray) -> bool:
-    """Whether no pod ever gets more points for one node than for another."""
-    if not isinstance(score, StaticScore):
-        return False
-    raw = score.scores(np.flatnonzero(open_))
-    return not len(raw) or bool((raw == raw[0]).all())
+    return FromClasses(sum(each.size for each in classes), best)
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,14 +207,14 @@ def _made(nodes: IntArray, kinds: Sequence[IntArray], own: IntArray, size: int) 
 class RunsOfReplicas:
     """Notices when pods of one group come one after the other.
 
-    The second of them is where the classes are made; a single pod is judged over all nodes.
+    After some of them the classes are made; a few pods are sooner judged over all open nodes.
     """
 
     def __init__(self, state: SchedulingState) -> None:
         self._state = state
         self._cycle: GroupCycle | None = None
         self._seen = 0
-        self._tried = False
+        self._in_a_row = 0
         self._alike: AlikeNodes | None = None
 
     def choice(self, cycle: GroupCycle) -> Choice | None:
@@ -297,13 +222,12 @@ class RunsOfReplicas:
         log, seen = self._state.log, self._seen
         self._seen = len(log)
         if cycle is not self._cycle or len(log) - seen > _FEW_CHANGES:
-            self._cycle, self._alike, self._tried = cycle, None, False
+            self._cycle, self._alike, self._in_a_row = cycle, None, 1
             return None
-        if not self._tried:
-            if seen == len(log):
-                return None  # whoever asks twice need not be about to place anybody
-            self._tried = True
-            self._alike = AlikeNodes.of(self._state, cycle)
-        elif self._alike is not None and seen < len(log):
-            self._alike.catch_up(log.since(seen))
+        if seen < len(log):  # whoever asks twice need not be about to place anybody
+            self._in_a_row += 1
+            if self._alike is not None:
+                self._alike.catch_up(log.since(seen))
+            elif self._in_a_row == FEW_REPLICAS + 1:
+                self._alike = AlikeNodes.of(self._state, cycle)
         return None if self._alike is None else self._alike.choice()

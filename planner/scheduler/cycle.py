@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from random import Random
 
 import numpy as np
 
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
-from planner.scheduler.alike_nodes import Choice, RunsOfReplicas
+from planner.scheduler.alike_nodes import RunsOfReplicas
+from planner.scheduler.choice import Choice
 from planner.scheduler.framework.plugin import PASS, UNSCHEDULABLE, Filter, Status
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.group_cycle import GroupCycle, Limit
+from planner.scheduler.open_nodes import NodeTables, OpenNodes
 from planner.scheduler.profile import Profile
 
 _NONE: IntArray = np.empty(0, np.int64)
@@ -42,8 +44,8 @@ class Evaluation:
     """What the scheduler thinks of one pod right now; valid until the state changes.
 
     `search` limits the nodes that are looked at (all, if None). `yields` are nodes where the pod
-    has to make way for pods that are nominated there, with the refusal. `choice` is the outcome,
-    where that is known without a look at all nodes.
+    has to make way for pods that are nominated there, with the refusal. `choose` finds the outcome,
+    where that is known without a look at all nodes; it is asked at most once.
     """
 
     def __init__(
@@ -53,14 +55,18 @@ class Evaluation:
         cycle: GroupCycle,
         search: Search | None = None,
         yields: Mapping[int, Status] | None = None,
-        choice: Choice | None = None,
+        choose: Callable[[], Choice | None] = lambda: None,
     ) -> None:
         self.pod = pod
         self._state = state
         self._cycle = cycle
         self._search = search
         self._yields = yields or {}
-        self._choice = choice
+        self._choose = choose
+
+    @cached_property
+    def _choice(self) -> Choice | None:
+        return self._choose()
 
     @property
     def known(self) -> bool:
@@ -153,7 +159,7 @@ class Evaluation:
     def best(self) -> IntArray:
         """The feasible nodes with the highest total; kube-scheduler picks any of them."""
         if self._choice is not None:
-            return np.array(self._choice.nodes(), np.int64)
+            return self._choice.best()
         if len(self.feasible) <= 1:
             return self.feasible
         totals = self.scores.totals
@@ -250,6 +256,8 @@ class Scheduler:
         self.profile = profile
         self._cycles: dict[tuple[int, str], GroupCycle] = {}
         self._runs = RunsOfReplicas(state)
+        self._tables = NodeTables(state)
+        self._open: dict[GroupCycle, OpenNodes] = {}
 
     def cycle(self, pod: int) -> GroupCycle:
         """The current filters and scores of a pod's group."""
@@ -269,8 +277,26 @@ class Scheduler:
     ) -> Evaluation:
         """What kube-scheduler would say of this pod now."""
         cycle = self.cycle(pod)
-        choice = self._runs.choice(cycle) if search is None and not yields else None
-        return Evaluation(self.state, pod, cycle, search, yields, choice)
+        if search is not None:
+            return Evaluation(self.state, pod, cycle, search, yields)
+        return Evaluation(
+            self.state, pod, cycle, None, yields, partial(self._choice, cycle, yields or ())
+        )
+
+    def choice(self, pod: int, hidden: Collection[int] = ()) -> Choice | None:
+        """The best nodes for this pod but for the `hidden` ones; None if that takes more words."""
+        return self._choice(self.cycle(pod), hidden)
+
+    def _choice(self, cycle: GroupCycle, hidden: Collection[int]) -> Choice | None:
+        if cycle.rejection is not None or cycle.limit is not None:
+            return None
+        choice = None if hidden else self._runs.choice(cycle)
+        if choice is not None:
+            return choice
+        found = self._open.get(cycle)
+        if found is None:
+            found = self._open[cycle] = OpenNodes(self.state, cycle, self._tables)
+        return found.choice(hidden)
 
 
 def fit_error(

@@ -3,11 +3,13 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.cluster import GONE, PENDING, Cluster
+from planner.replay import trial_state
 from planner.replay.trial_state import Fingerprint, TrialState
 from planner.replay.verify import cordoned_node, with_old_pods
 from planner.scheduler.cycle import Scheduler
@@ -83,9 +85,15 @@ def asked_afresh(state: TrialState, index: int) -> list[int]:
 
 
 @settings(max_examples=25)
-@given(st.sampled_from(("Ignore", "Honor")), st.integers(0, 2**32))
-def test_kept_answers_are_those_of_a_scheduler_that_starts_afresh(policy: str, seed: int) -> None:
-    drawn = Random(seed)
+@given(st.sampled_from(("Ignore", "Honor")), st.integers(0, 2**32), st.sampled_from((4, 10_000)))
+def test_kept_answers_are_those_of_a_scheduler_that_starts_afresh(
+    policy: str, seed: int, logged: int
+) -> None:
+    with patch.object(trial_state, "LOGGED", logged):
+        _compared(policy, Random(seed))
+
+
+def _compared(policy: str, drawn: Random) -> None:
     nodes = [node(name, zone) for name, zone in zip("abcd", "xxyz", strict=True)]
     replicas = [web(f"w{i}", drawn.choice("abcd"), policy) for i in range(4)]
     running = with_old_pods(cluster_of(*nodes, *replicas, pod("p")), [0, 1, 2, 3])

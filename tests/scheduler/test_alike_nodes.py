@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from planner.cluster import Cluster
 from planner.scheduler import alike_nodes
-from planner.scheduler.alike_nodes import RunsOfReplicas
+from planner.scheduler.alike_nodes import AlikeNodes
 from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework.plugin import LocalScore
 from planner.scheduler.framework.state import SchedulingState
@@ -80,10 +80,12 @@ def _decisions(cluster: Cluster, seed: int) -> list[Any]:
     return [seen, run.victims, run.final.node_of.tolist()]
 
 
-@given(runs(), st.integers(0, 3))
-def test_replicas_are_decided_together_as_one_by_one(cluster: Cluster, seed: int) -> None:
-    together = _decisions(cluster, seed)
-    with patch.object(RunsOfReplicas, "choice", lambda *_: None):
+@given(runs(), st.integers(0, 3), st.integers(1, 4))
+def test_replicas_are_decided_together_as_one_by_one(cluster: Cluster, seed: int, few: int) -> None:
+    """The twin looks at every node with every filter and score."""
+    with patch.object(alike_nodes, "FEW_REPLICAS", few):
+        together = _decisions(cluster, seed)
+    with patch.object(Scheduler, "_choice", lambda *_: None):
         one_by_one = _decisions(cluster, seed)
     assert together == one_by_one
 
@@ -91,16 +93,18 @@ def test_replicas_are_decided_together_as_one_by_one(cluster: Cluster, seed: int
 @given(runs(), st.integers(0, 3))
 def test_too_many_kinds_of_nodes_are_looked_at_one_by_one(cluster: Cluster, seed: int) -> None:
     together = _decisions(cluster, seed)
-    with patch.object(alike_nodes, "MOST_CLASSES", 1):
+    with patch.multiple(alike_nodes, MOST_CLASSES=1, FEW_REPLICAS=1):
         assert _decisions(cluster, seed) == together
 
 
-def test_the_second_replica_is_where_classes_are_made() -> None:
-    replicas = [pod(f"web-{i}", metadata=owned("ReplicaSet", "web")) for i in range(4)]
+def test_classes_are_made_after_a_few_replicas() -> None:
+    replicas = [pod(f"web-{i}", metadata=owned("ReplicaSet", "web")) for i in range(8)]
     cluster = cluster_of(node("n1"), node("n2", "b"), *replicas)
-    known: list[bool] = []
-    simulate(cluster, observe=lambda attempt: known.append(attempt.evaluation.known))
-    assert known == [False, True, True, True]
+    with patch.object(AlikeNodes, "of", side_effect=AlikeNodes.of) as made:
+        counts: list[int] = []
+        simulate(cluster, observe=lambda _: counts.append(made.call_count))
+    few = alike_nodes.FEW_REPLICAS
+    assert counts == [0] * few + [1] * (len(replicas) - few)
 
 
 STRATEGIES = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")

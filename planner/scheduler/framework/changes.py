@@ -6,7 +6,8 @@ one that has just placed a replica, with a single one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
@@ -21,15 +22,23 @@ _FEW = 4
 
 
 class Changes:
-    """Consecutive changes, as arrays; `few` has them one by one if there are not many."""
+    """Consecutive changes of a log; `few` has them one by one if there are not many."""
 
-    def __init__(self, changes: Sequence[Change] | IntArray) -> None:
-        self.few = None if isinstance(changes, np.ndarray) else changes
-        self._changes = changes
+    def __init__(self, log: ChangeLog, start: int, end: int) -> None:
+        self._log = log
+        self._start = start
+        self._end = end
+        self.few = log.listed(start, end) if end - start <= _FEW else None
+
+    def of(self, groups: Iterable[int]) -> list[Change]:
+        """Those of pods of these groups, one by one; quick where few of many are."""
+        return self._log.of(groups, self._start, self._end)
 
     @cached_property
     def _rows(self) -> IntArray:
-        return np.asarray(self._changes, np.int64).reshape(-1, 4)
+        if self.few is not None:
+            return np.asarray(self.few, np.int64).reshape(-1, 4)
+        return self._log.rows(self._start, self._end)
 
     @property
     def groups(self) -> IntArray:
@@ -73,7 +82,10 @@ class ChangeLog:
         self._changes: list[Change] = []
         self._rows: IntArray = np.empty((256, 4), np.int64)
         self._written = 0
-        self._last = (0, 0, Changes(()))
+        self._last = Changes(self, 0, 0)
+        self._last_range = (0, 0)
+        self._places: dict[int, list[int]] = {}
+        self._sorted = 0
 
     def __len__(self) -> int:
         return len(self._changes)
@@ -84,24 +96,36 @@ class ChangeLog:
 
     def since(self, position: int) -> Changes:
         """What was appended from this position on; filters and then scores ask for the same."""
-        size = len(self._changes)
-        start, end, last = self._last
-        if start == position and end == size:
-            return last
-        few = size - position <= _FEW
-        changes = Changes(self._changes[position:] if few else self._written_since(position))
-        self._last = (position, size, changes)
-        return changes
+        wanted = (position, len(self._changes))
+        if self._last_range != wanted:
+            self._last, self._last_range = Changes(self, *wanted), wanted
+        return self._last
 
-    def _written_since(self, position: int) -> IntArray:
-        """As rows, of which each is written once; the room doubles when it is used up."""
-        size = len(self._changes)
-        while size > len(self._rows):
+    def listed(self, start: int, end: int) -> list[Change]:
+        """A part of them, one by one."""
+        return self._changes[start:end]
+
+    def of(self, groups: Iterable[int], start: int, end: int) -> list[Change]:
+        """Those of pods of these groups in a part; places are sorted by group as they come."""
+        changes, places = self._changes, self._places
+        for place in range(self._sorted, len(changes)):
+            places.setdefault(changes[place].group, []).append(place)
+        self._sorted = len(changes)
+        found: list[Change] = []
+        for group in groups:
+            of_group = places.get(group, ())
+            first, last = bisect_left(of_group, start), bisect_left(of_group, end)
+            found += [changes[place] for place in of_group[first:last]]
+        return found
+
+    def rows(self, start: int, end: int) -> IntArray:
+        """A part as rows, of which each is written once; the room doubles when it is used up."""
+        while end > len(self._rows):
             self._rows = np.concatenate((self._rows, np.empty_like(self._rows)))
-        if self._written < size:
-            self._rows[self._written : size] = self._changes[self._written :]
-            self._written = size
-        return self._rows[position:size]
+        if self._written < end:
+            self._rows[self._written : end] = self._changes[self._written : end]
+            self._written = end
+        return self._rows[start:end]
 
 
 class GroupSet:

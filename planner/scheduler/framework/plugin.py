@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.cluster.groups import PodGroup
-from planner.cluster.topology import IntArray
+from planner.cluster.topology import IntArray, Topology
 
 if TYPE_CHECKING:
     from planner.scheduler.framework.changes import Changes
+    from planner.scheduler.framework.node_table import NodeTable
     from planner.scheduler.framework.state import SchedulingState
 
 Code = Literal["Unschedulable", "UnschedulableAndUnresolvable"]
@@ -79,6 +80,14 @@ class Filter(Protocol):
         verdicts = [self.verdict_at(node) != PASS for node in nodes.tolist()]
         return np.array(verdicts, np.bool_)
 
+    def leaves(self) -> tuple[Topology, tuple[int, ...]] | None:
+        """The domains of a topology to which it leaves the pod now, if there are few to tell."""
+        return None
+
+    def passing_in(self, table: NodeTable) -> NDArray[np.bool_] | None:
+        """Which nodes of a table pass, of which all are in the domains that are left; None: all."""
+        return ~self.refused()[table.nodes]
+
     def kinds(self, nodes: IntArray) -> list[IntArray] | None:
         """Numbers by which a filter that is not `local` tells these nodes apart.
 
@@ -131,6 +140,10 @@ class Score(Protocol):
     def score_at(self, node: int) -> int:
         """The raw score of one node that is feasible."""
         return int(self.scores(np.array([node]))[0])
+
+    def scores_in(self, table: NodeTable) -> IntArray | NDArray[np.float64]:
+        """The raw scores of the nodes of a table, for those of them that are feasible."""
+        return self.scores(table.nodes)
 
     def scores_of(self, examples: IntArray, sizes: IntArray) -> IntArray:
         """The raw scores of nodes that stand for so many feasible ones of the same `kinds` each."""
@@ -242,8 +255,8 @@ class LocalScore(Score):
 
     def __init__(self, state: SchedulingState) -> None:
         self._state = state
-        self._seen = len(state.log)
-        self._scores = self.judge(None)
+        self._seen = 0
+        self._scores: IntArray | None = None
 
     @abstractmethod
     def judge(self, nodes: IntArray | None) -> IntArray:
@@ -251,16 +264,24 @@ class LocalScore(Score):
 
     @property
     def of_all(self) -> IntArray:
-        """As judged last, node by node; not to be changed."""
+        """As judged last, node by node; not to be changed. The first to ask has them judged."""
+        if self._scores is None:
+            self._scores = self.judge(None)
+            self._seen = len(self._state.log)
         return self._scores
 
     def scores(self, feasible: IntArray) -> IntArray:
         """The same of these nodes."""
-        return self._scores[feasible]
+        return self.of_all[feasible]
 
     def score_at(self, node: int) -> int:
         """The same of one node."""
-        return int(self._scores[node])
+        return int(self.of_all[node])
+
+    def scores_in(self, table: NodeTable) -> IntArray | NDArray[np.float64]:
+        """Judged or caught up with just now."""
+        self.catch_up()
+        return self.scores(table.nodes)
 
     def apply(self, changes: Changes) -> None:
         """Only the nodes that changed are judged again."""
@@ -268,16 +289,16 @@ class LocalScore(Score):
 
     def catch_up(self) -> None:
         """The same, whatever was told so far."""
-        log = self._state.log
-        if self._seen == len(log):
+        log, scores = self._state.log, self._scores
+        if scores is None or self._seen == len(log):
             return
         changes = log.since(self._seen)
         self._seen = len(log)
         if changes.few is None:
-            self._scores[changes.touched] = self.judge(changes.touched)
+            scores[changes.touched] = self.judge(changes.touched)
             return
         for node in {change.node for change in changes.few}:
-            self._scores[node] = self.judge_at(node)
+            scores[node] = self.judge_at(node)
 
     def judge_at(self, node: int) -> int:
         """The score of one node, as a landing asks for it."""

@@ -22,6 +22,8 @@ from planner_models.topology_spread import TopologySpreadConstraint
 _TOO_FULL = 2**62
 _FEW_DOMAINS = 32
 """Up to this many counts are quicker compared one by one."""
+_FEW_GROUPS = 4
+"""Changes of pods of so many groups are looked up by group."""
 _NOWHERE: IntArray = np.empty(0, np.int64)
 
 
@@ -140,6 +142,16 @@ class CountedSpread:
         """The nodes that may not receive the pod: their domain is too full, or they have none."""
         return (self._room > self.limit())[self.topology.domain_of]
 
+    @property
+    def coarse(self) -> bool:
+        """Whether there are few domains."""
+        return len(self.per_domain) <= _FEW_DOMAINS
+
+    def open_domains(self) -> tuple[int, ...]:
+        """The domains that may receive the pod."""
+        limit = self.limit()
+        return tuple(d for d, count in enumerate(self.per_domain.tolist()) if count <= limit)
+
     def over_at(self, nodes: IntArray) -> BoolArray:
         """The same of a few nodes."""
         over: BoolArray = self._room[self.topology.domain_of[nodes]] > self.limit()
@@ -152,8 +164,9 @@ class CountedSpread:
 
     def add(self, changes: Changes) -> None:
         """Pods came or went."""
-        if changes.few is not None:
-            self._add_few(changes.few)
+        ids = self._selected.counted.ids
+        if changes.few is not None or len(ids) <= _FEW_GROUPS:
+            self._add_few(changes.of(ids.tolist()) if changes.few is None else changes.few)
             return
         found = self._selected.counted.among(changes.groups)
         if not len(found):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from planner.cluster.groups import PodGroup
 from planner.cluster.resources import rows_of
 from planner.cluster.topology import IntArray
+from planner.scheduler.framework.node_table import FloatArray, NodeTable
 from planner.scheduler.framework.plugin import MAX_NODE_SCORE, LocalScore
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.plugins.node_resources_fit import is_scalar
+from planner_models.resources import CPU, MEMORY
 from planner_models.scheduler_args import NodeResourcesBalancedAllocationArgs
-
-FloatArray: TypeAlias = NDArray[np.float64]
 
 _HALF = MAX_NODE_SCORE // 2
 _GAINS = (*range(MAX_NODE_SCORE + 1), *range(-MAX_NODE_SCORE, 0))
@@ -56,6 +56,18 @@ class _Balanced(LocalScore):
         """100 where all are used alike."""
         return _balance(rows_of(self._state.used.T, self._columns, nodes), self.capacity(nodes))
 
+    def judge_at(self, node: int) -> int:
+        """`judge` of two resources in plain numbers."""
+        offers = self._state.cluster.resources.offers[node]
+        columns: list[int] = self._columns.tolist()
+        if len(columns) != 2 or min(offers[column] for column in columns) <= 0:
+            return super().judge_at(node)
+        used = self._state.used[node]
+        one, other = columns
+        return _balance_of_two(
+            int(used[one]), int(used[other]), float(offers[one]), float(offers[other])
+        )
+
     def capacity(self, nodes: IntArray | None) -> _Capacity:
         """Of all nodes, found once for all groups that are scored by the same resources."""
         allocatable = self._state.cluster.resources.by_resource
@@ -72,6 +84,11 @@ class _BalancedScore(LocalScore):
         self._columns = np.array([column for column, _ in columns], np.int64)
         self._wanted = np.array([amount for _, amount in columns], np.int64)[:, None]
         self._plain = columns
+        known = state.cluster.resources.index
+        asked = dict(columns)
+        self._of_both: tuple[int, int] | None = None
+        if asked.keys() == {known[CPU], known[MEMORY]}:
+            self._of_both = asked[known[CPU]], asked[known[MEMORY]]
         key = (NodeResourcesBalancedAllocation.name, "now", *self._columns.tolist())
         self._now = state.shared(key, lambda: _Balanced(state, self._columns))
         super().__init__(state)
@@ -97,6 +114,33 @@ class _BalancedScore(LocalScore):
         without = _balance_of_two(used[one], used[other], *capacity)
         filled = _balance_of_two(used[one] + of_one, used[other] + of_other, *capacity)
         return int(_OF_GAIN[filled - without])
+
+    def scores_in(self, table: NodeTable) -> IntArray | FloatArray:
+        """`judge` by the parts that are used with the pod, if cpu and memory alone count.
+
+        What it adds up to is half of a gain, which is never below -50 then.
+        """
+        if self._of_both is None or not table.exact:
+            return super().scores_in(table)
+        now = self._now
+        now.catch_up()
+        filled = _balance_of_parts(np.minimum(table.parts(*self._of_both), 1))
+        filled -= now.scores(table.nodes)
+        filled += _HALF
+        filled /= 2
+        np.floor(filled, out=filled)
+        filled += _HALF
+        return filled
+
+
+def _balance_of_parts(parts: FloatArray) -> FloatArray:
+    """`_balance` of two resources, in floats."""
+    balance: FloatArray = np.subtract(parts[0], parts[1], out=parts[0])
+    balance /= 2
+    np.abs(balance, out=balance)
+    np.subtract(1, balance, out=balance)
+    balance *= MAX_NODE_SCORE
+    return np.floor(balance, out=balance)
 
 
 class _Capacity(NamedTuple):

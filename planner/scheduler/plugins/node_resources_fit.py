@@ -9,9 +9,10 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from planner.cluster.groups import PodGroup
+from planner.cluster.node_rules import BoolArray
 from planner.cluster.resources import rows_of
 from planner.cluster.topology import IntArray
-from planner.scheduler.framework.changes import Changes
+from planner.scheduler.framework.node_table import WHOLE, FloatArray, NodeTable
 from planner.scheduler.framework.plugin import (
     MAX_NODE_SCORE,
     UNRESOLVABLE,
@@ -86,7 +87,7 @@ def is_scalar(resource: str) -> bool:
 class _FitFilter(Filter):
     """Verdict: one bit for `pods`, one per resource that is short, one for unresolvable.
 
-    Groups that ask for the same amounts share one, which follows the log by itself.
+    Groups that ask for the same amounts share one, which follows the log by itself when asked.
     """
 
     local: ClassVar[bool] = True
@@ -98,6 +99,10 @@ class _FitFilter(Filter):
         self._names = [name for name, _, _ in asked]
         self._asked = [(2 << i, column, amount) for i, (_, column, amount) in enumerate(asked)]
         self._unresolvable = 2 << len(asked)
+        amounts = [amount for name, _, amount in asked if name in NON_ZERO]
+        self._of_both: tuple[int, int] | None = None
+        if len(amounts) == len(asked) == len(NON_ZERO):
+            self._of_both = amounts[0], amounts[1]
         self._verdicts: IntArray | None = None
         self._seen = 0
 
@@ -118,11 +123,21 @@ class _FitFilter(Filter):
         return judged
 
     def verdicts(self) -> IntArray:
-        """All nodes, judged when somebody asks for the first time."""
+        """All nodes, judged when somebody asks for the first time, and then where pods changed."""
         if self._verdicts is None:
             self._verdicts = self._judge()
             self._seen = len(self._state.log)
+        self.catch_up()
         return self._verdicts
+
+    def passing_in(self, table: NodeTable) -> BoolArray | None:
+        """By the parts that are used with the pod, if it asks for cpu and memory alone."""
+        if self._of_both is None or not table.exact:
+            return super().passing_in(table)
+        cpu, memory = table.parts(*self._of_both)
+        passing: BoolArray = np.maximum(cpu, memory) <= 1
+        passing &= table.takes_more
+        return passing
 
     def status(self, verdict: int) -> Status:
         """Every resource that is short, not only the first."""
@@ -135,12 +150,8 @@ class _FitFilter(Filter):
         code = UNRESOLVABLE if verdict & self._unresolvable else UNSCHEDULABLE
         return Status(NodeResourcesFit.name, code, tuple(sorted(reasons)))
 
-    def apply(self, changes: Changes) -> None:
-        """Only the nodes that changed are judged again."""
-        self.catch_up()
-
     def catch_up(self) -> None:
-        """The same, whatever was told so far."""
+        """Only the nodes that changed are judged again."""
         log = self._state.log
         if self._verdicts is None or self._seen == len(log):
             return
@@ -242,6 +253,10 @@ class _FitScore(LocalScore):
         names = [resource.name for resource in scored]
         self._defaulted = [row for row, name in enumerate(names) if name in NON_ZERO]
         self._non_zero = np.array([NON_ZERO.index(names[row]) for row in self._defaulted], np.int64)
+        self._of_both: tuple[int, int] | None = None
+        if sorted(names) == sorted(NON_ZERO) and not self._ratio:
+            self._of_both = wanted.get(CPU, 0), wanted.get(MEMORY, 0)
+        self._by_name = {resource.name: resource.weight for resource in scored}
         super().__init__(state)
 
     def judge(self, nodes: IntArray | None) -> IntArray:
@@ -276,6 +291,26 @@ class _FitScore(LocalScore):
             total += weight * (counted * MAX_NODE_SCORE // capacity)
             weights += weight
         return total // max(weights, 1)
+
+    def scores_in(self, table: NodeTable) -> IntArray | FloatArray:
+        """`judge` by the parts that are used with the pod, if cpu and memory alone count."""
+        if self._of_both is None or not table.exact:
+            return super().scores_in(table)
+        parts = table.defaulted_parts(*self._of_both)
+        if self._rule is _most_allocated:
+            scores = np.minimum(parts, 1)
+        else:
+            scores = np.subtract(1, parts)
+            np.maximum(scores, 0, out=scores)
+        scores *= MAX_NODE_SCORE
+        scores += WHOLE
+        np.floor(scores, out=scores)
+        cpu, memory = self._by_name[CPU], self._by_name[MEMORY]
+        if (cpu, memory) != (1, 1):
+            scores *= _column((cpu, memory))
+        mean: FloatArray = np.add(scores[0], scores[1], out=scores[0])
+        mean /= max(cpu + memory, 1)
+        return np.floor(mean, out=mean)
 
     @cached_property
     def _plain(self) -> list[tuple[int, int | None, int, int]]:

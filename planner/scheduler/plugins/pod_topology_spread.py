@@ -18,9 +18,10 @@ import numpy as np
 
 from planner.cluster.groups import PodGroup
 from planner.cluster.node_rules import BoolArray
-from planner.cluster.topology import IntArray
+from planner.cluster.topology import IntArray, Topology
 from planner.scheduler.framework.changes import Changes
 from planner.scheduler.framework.default_selector import default_selector
+from planner.scheduler.framework.node_table import NodeTable
 from planner.scheduler.framework.plugin import (
     MAX_NODE_SCORE,
     PASS,
@@ -108,6 +109,22 @@ def _with_keys(constraint: TopologySpreadConstraint, group: PodGroup) -> Topolog
 class _SpreadFilter(Filter):
     def __init__(self, constraints: list[CountedSpread]) -> None:
         self._constraints = constraints
+        self._coarse = next((each for each in constraints if each.coarse), None)
+        self._others = [each for each in constraints if each is not self._coarse]
+
+    def leaves(self) -> tuple[Topology, tuple[int, ...]] | None:
+        """By the first constraint over few domains."""
+        if self._coarse is None:
+            return None
+        return self._coarse.topology, self._coarse.open_domains()
+
+    def passing_in(self, table: NodeTable) -> BoolArray | None:
+        """By the other constraints."""
+        passing: BoolArray | None = None
+        for each in self._others:
+            found = ~each.over_at(table.nodes)
+            passing = found if passing is None else passing & found
+        return passing
 
     def verdicts(self) -> IntArray:
         """The first constraint that refuses a node decides the reason."""
