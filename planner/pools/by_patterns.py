@@ -13,8 +13,8 @@ from planner.cluster import Cluster
 from planner.pools.fill import Counts, Filling
 from planner.pools.question import question_of
 from planner.pools.search import Search
+from planner.solver.scale_up.every_choice import EveryChoice
 from planner.solver.scale_up.patterns import Patterns
-from planner.solver.scale_up.places import every_places
 
 WHOLE_PODS = 150
 """Pods up to which patterns are chosen in whole numbers, not rounded."""
@@ -23,7 +23,8 @@ ROUNDS = 12
 """So often more nodes are added for those who wait."""
 MOST_DOUBLED = 3
 """So often the number of added nodes is doubled."""
-UNBOUNDED = 1 << 40
+CHOICES = 4
+"""Choices of new domains and numbers of nodes that sets are made of, those of the least bound."""
 
 
 @dataclass(frozen=True)
@@ -32,32 +33,31 @@ class Begun:
 
     sets: tuple[Counts, ...]
     worth: tuple[float, ...]
-    patterns: tuple[Patterns, ...] = ()
-    """For each choice of new domains."""
+    every: EveryChoice | None = None
+    """None where no model can hold the question."""
 
     def prove(self, search: Search) -> None:
-        """The bound: the less the answer costs, the more it is."""
-        if self.patterns:
-            found = search.found
-            cost = UNBOUNDED if found is None else search.least.cost(found.added.counts)
-            search.prove(min(each.bound(cost) for each in self.patterns))
+        """What is known by patterns."""
+        if self.every is not None:
+            search.prove(self.every.bound)
 
 
 def by_patterns(search: Search, until: float) -> Begun:
     """A bound, and sets to begin with."""
-    every = _patterns(search, search.filling, until - search.spent)
-    if not every:
+    every = _every(search, search.filling, until - search.spent)
+    if every is None:
         return Begun((), (1.0,) * len(search.filling.offers))
-    begun: list[Counts] = []
-    for patterns in sorted(every, key=lambda each: each.bound(UNBOUNDED)):
+    begun = [] if every.best is None else [every.best]
+    chosen = every.patterns[:CHOICES]
+    for patterns in chosen:
         begun.append(patterns.rounded())
         whole = _whole(search, patterns) if len(search.filling.goal) <= WHOLE_PODS else None
         begun += [] if whole is None else [whole]
-    worth = zip(*(each.worth for each in every), strict=True)
+    worth = zip(*(each.worth for each in chosen), strict=True)
     found = Begun(
         tuple(counts for counts in begun if search.filling.allowed(counts)),
         tuple(max(each) for each in worth),
-        tuple(every),
+        every,
     )
     found.prove(search)
     return found
@@ -70,20 +70,16 @@ def repair(search: Search, begun: Begun, until: float) -> None:
             _repaired(search, counts, until)
 
 
-def _patterns(search: Search, filling: Filling, seconds: float) -> list[Patterns]:
-    """Patterns for each choice of new domains; none where no model can hold the question."""
+def _every(search: Search, filling: Filling, seconds: float) -> EveryChoice | None:
+    """Patterns for each choice of new domains; None where no model can hold the question."""
     question = question_of(filling, (1,) * len(filling.offers))
     if question is None:
-        return []
+        return None
     if filling is search.filling:
         question = replace(question, opened=search.opened)
-    choices = every_places(question)
-    every = []
-    for places in choices:
-        patterns = Patterns(places)
-        patterns.generate(seconds / len(choices))
-        search.spent += patterns.spent
-        every.append(patterns)
+    every = EveryChoice(question)
+    every.generate(seconds)
+    search.spent += every.spent
     return every
 
 
@@ -134,7 +130,8 @@ def _more(
     ]
     left = Filling(cluster, waiting, offers, search.filling.profile)
     best: tuple[int, Counts] | None = None
-    for patterns in _patterns(search, left, WHOLE_SECONDS):
+    every = _every(search, left, WHOLE_SECONDS)
+    for patterns in [] if every is None else every.patterns[:CHOICES]:
         counts = _whole(search, patterns) or patterns.rounded()
         if any(counts):
             best = min(filter(None, (best, (search.least.cost(counts), counts))))

@@ -34,11 +34,11 @@ MOST = 3
 
 
 def filling_of(seed: int) -> Filling:
-    """One or two workloads with up to three rules, beside two small nodes; two pools."""
+    """One or two workloads with up to three rules, beside few small nodes; two pools."""
     draw = random.Random(seed)
     nodes = [
         node(f"n{i}", zone, status={"allocatable": {"cpu": "1", "memory": "4Gi"}})
-        for i, zone in enumerate(draw.choice(["ab", "ab", "aab", "a"]))
+        for i, zone in enumerate(draw.choice(["ab", "ab", "aab", "a", ""]))
     ]
     workloads = [_workload(draw, f"w{i}") for i in range(draw.randint(1, 2))]
     templates = [

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import random
-from itertools import product
-
-import numpy as np
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
+from planner.evictions.suggest import settled
+from planner.pools import offers_of, read_pools
+from planner.pools.fill import Filling
 from planner.pools.question import question_of
-from planner.solver.scale_up.knapsack import Node, value_of
-from planner.solver.scale_up.patterns import Patterns
-from planner.solver.scale_up.places import every_places
+from planner.scheduler.profile import default_profile
+from planner.solver.scale_up.every_choice import EveryChoice
+from tests.checks.manifests import spread
+from tests.objects import HOSTNAME, cluster_of, inventory_of, template, workload
+from tests.pools.templates import pool
 from tests.pools.test_naive_twin import EXAMPLES, SEEDS, cheapest, filling_of
 from tests.pools.test_scale_up import searching
+
+PROFILE = default_profile()
 
 
 @settings(max_examples=EXAMPLES)
@@ -25,26 +27,38 @@ def test_the_bound_is_never_above_the_cheapest_set_that_is_filled(seed: int) -> 
     if not filling.goal or question is None:
         return
     best = cheapest(searching(filling))
-    every = [Patterns(places) for places in every_places(question)]
-    for patterns in every:
-        patterns.generate(5.0)
-    if best is not None:
-        assert min(patterns.bound(best[0]) for patterns in every) <= best[0]
+    every = EveryChoice(question)
+    assert best is None or every.bound <= best[0]
+    every.generate(5.0)
+    assert best is None or every.bound <= best[0]
 
 
-@given(st.integers(0, 1 << 32))
-def test_no_pods_of_a_node_are_worth_more_than_the_bounds_say(seed: int) -> None:
-    draw = random.Random(seed)
-    groups, resources = draw.randint(1, 4), draw.randint(1, 3)
-    request = np.array([[draw.randint(0, 5) for _ in range(resources)] for _ in range(groups)])
-    request[:, 0] += 1
-    free = np.array([draw.randint(1, 12) for _ in range(resources)])
-    cap = np.array([draw.randint(0, 3) for _ in range(groups)])
-    values = np.array([draw.randint(-3, 40) for _ in range(groups)])
-    node = Node(request, free, cap)
-    every = np.array(list(product(*(range(n + 1) for n in cap))))
-    best = max(int(n @ values) for n in every if (n @ request <= free).all())
-    exact = node.exactly(values)
-    assert (exact.value, exact.most) == (best, best)
-    assert node.at_most(values) >= best
-    assert all(value_of(pods, values) <= best for pods in node.quickly(values))
+def test_with_many_hosts_few_pods_are_on_each() -> None:
+    """Six pods on hosts of their own make six hosts, and spread then leaves one of web on each."""
+    alone = {"topologyKey": HOSTNAME, "labelSelector": {"matchLabels": {"app": "alone"}}}
+    affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [alone]}}
+    made = [
+        ("alone", {"affinity": affinity}, 6),
+        ("web", spread(HOSTNAME, {"app": "web"}), 6),
+    ]
+    workloads = []
+    for name, rules, replicas in made:
+        requests = {"cpu": "500m", "memory": "1Gi"}
+        spec = {"containers": [{"name": "main", "resources": {"requests": requests}}], **rules}
+        labels = {"app": name}
+        wanted = {
+            "replicas": replicas,
+            "selector": {"matchLabels": labels},
+            "template": template(labels, spec),
+        }
+        workloads.append(workload("Deployment", name, wanted))
+    small, large = pool("small", "500m", "1Gi", price="3"), pool("large", "1", "2Gi", price="4")
+    offers = offers_of(read_pools(inventory_of(small, large).nodes), "price")
+    start = settled(cluster_of(*workloads), PROFILE)
+    filling = Filling(start, tuple(start.pending.tolist()), offers, PROFILE)
+    question = question_of(filling, (1, 1))
+    assert question is not None
+    every = EveryChoice(question)
+    every.generate(5.0)
+    assert every.bound == 24
+    assert every.best == (0, 6)

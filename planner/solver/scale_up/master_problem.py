@@ -23,10 +23,10 @@ UNIT = 1 << 20
 """Prices are multiples of the cost divided by this."""
 Pattern = tuple[int, Pods]
 """(place, pods)."""
-FAR = 1 << 30
+FAR = 1 << 50
 SURE = 1e-6
 MISSING = 20.0
-"""What is missing in a row costs so many of the dearest nodes: more than any sensible way."""
+"""What is missing in a row costs so many nodes that take a pod: more than any sensible way."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +47,16 @@ class Master:
 
     def __init__(self, places: Places) -> None:
         self._places = places
+        self._scale = float(np.min(places.cost[places.cost > 0], initial=1 << 40))
+        """Costs are divided by the least one: GLOP is at a loss with large numbers."""
         self._model = model = mathopt.Model()
         self._ranges = [*((r.lower, r.upper) for r in places.rows)]
         self._ranges += [(r.lower, r.upper) for r in places.node_rows]
-        self._ranges += [(int(places.least[p]), most) for p, most in enumerate(places.most)]
+        limits = zip(places.least.tolist(), places.most, strict=True)
+        limited = [p for p, (least, most) in enumerate(limits) if least or most is not None]
+        self._limit = {p: len(self._ranges) + i for i, p in enumerate(limited)}
+        """The rows of places whose nodes have limits."""
+        self._ranges += [(int(places.least[p]), places.most[p]) for p in limited]
         self._rows = [
             model.add_linear_constraint(lb=_end(lower, -FREE), ub=_end(upper, FREE))
             for lower, upper in self._ranges
@@ -60,7 +66,7 @@ class Master:
             for number, amount in row.extra.items():
                 made.set_coefficient(extra[number], float(amount))
         for row in self._rows:
-            self._missing(row)
+            self._missing(row, MISSING * _dearest(places) / self._scale)
         self._of_group: list[list[int]] = [[] for _ in places.groups]
         for r, pods_row in enumerate(places.rows):
             for group in pods_row.groups.tolist():
@@ -69,10 +75,9 @@ class Master:
         self._entries: dict[Pattern, dict[int, int]] = {}
         self._solver = mathopt.IncrementalSolver(model, mathopt.SolverType.GLOP)
 
-    def _missing(self, row: mathopt.LinearConstraint) -> None:
+    def _missing(self, row: mathopt.LinearConstraint, dear: float) -> None:
         missing = self._model.add_variable(lb=0.0)
         row.set_coefficient(missing, 1.0 if row.lower_bound > -FREE else -1.0)
-        dear = MISSING * float(self._places.cost.max())
         self._model.objective.set_linear_coefficient(missing, dear)
 
     def add(self, place: int, pods: Pods) -> bool:
@@ -82,7 +87,7 @@ class Master:
             return False
         variable = self._model.add_variable(lb=0.0)
         self.patterns[pattern] = variable
-        cost = float(self._places.cost[place])
+        cost = float(self._places.cost[place]) / self._scale
         self._model.objective.set_linear_coefficient(variable, cost)
         self._entries[pattern] = self._amounts(place, pods)
         for r, amount in self._entries[pattern].items():
@@ -101,7 +106,8 @@ class Master:
         for r, node_row in enumerate(places.node_rows, start=first):
             if node_row.each[place]:
                 found[r] = int(node_row.each[place])
-        found[first + len(places.node_rows) + place] = 1
+        if place in self._limit:
+            found[self._limit[place]] = 1
         return found
 
     def prices(self) -> Prices | None:
@@ -109,7 +115,7 @@ class Master:
         result = linear_optimum(self._solver)
         if result is None or not result.has_dual_feasible_solution():
             return None
-        prices = self.paying(result.dual_values(self._rows))
+        prices = self.paying(self._scale * dual for dual in result.dual_values(self._rows))
         values = result.variable_values(list(self.patterns.values()))
         used = {p: v for p, v in zip(self.patterns, values, strict=True) if v > SURE}
         return replace(prices, used=used)
@@ -150,6 +156,13 @@ class Master:
             return None, found.spent
         used = zip(patterns, found.values.tolist(), strict=False)
         return {pattern: n for pattern, n in used if n}, found.spent
+
+
+def _dearest(places: Places) -> float:
+    """Of the cheapest node for each group, the cost of the dearest."""
+    able = np.where((places.cap > 0) & (places.cost > 0)[:, None], places.cost[:, None], FAR)
+    cheapest = able.min(axis=0, initial=FAR)
+    return float(cheapest[cheapest < FAR].max(initial=1))
 
 
 def _middle(one: list[int], other: list[int]) -> list[int]:
