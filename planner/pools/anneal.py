@@ -1,147 +1,159 @@
 """Cheaper sets near those that are known, by chance, with ever less patience for worse ones.
 
-A step takes nodes of one offer away, or puts others in their place for about the same cost. It is
-kept if the set gets no worse by more than what is drawn (simulated annealing, Kirkpatrick, Gelatt
-and Vecchi 1983). Sets that leave pods waiting take part (`shortfall`): from many answers no single
-step leads to a cheaper one.
+A step is kept if the set gets no worse by more than what is drawn (simulated annealing,
+Kirkpatrick, Gelatt and Vecchi 1983). Sets that leave pods waiting take part (`shortfall`): from
+many answers no single step leads to a cheaper one. Several chains go on at a time, with several
+steps drawn for each; all these sets are filled together, and the first step that is kept counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
+from dataclasses import dataclass, replace
 from math import log
 from random import Random
 
 from planner.pools.fill import Counts
+from planner.pools.neighbours import Neighbours
 from planner.pools.search import Search
-from planner.pools.shortfall import Shortfall
+from planner.pools.shortfall import NOTHING, Missing, Shortfall
 
-ROUNDS = 4
+ROUNDS = 2
 """Each begins hot; what it has found is tried in full at its end."""
-HOT = 0.004
+HOT = 0.015
 """How much worse a set may get at first, as a part of the cost, on average."""
-DRAWS = 400
-"""Steps that are drawn in a row without one that makes sense, before a round ends."""
-DRAW_SECONDS = 6e-5
-"""For a step that is drawn, whether it makes sense or not."""
-KEEN = 8
-"""How much more a node is drawn whose pods pay for it: the power of what they pay."""
-SINGLE, DROP, SWAP, MOVE, MERGE = 0.6, 0.2, 0.6, 0.75, 0.9
-"""How likely it is one node that goes; and, added up, what takes its place."""
-BEYOND = 1.05
-"""So much more than two nodes one may cost that replaces them."""
+CHAINS, STEPS = 16, 4
+"""Where sets are filled side by side: searches at a time, and steps that are drawn for each."""
+AGAIN = 3
+"""So many times as many steps are drawn, if they lead to sets that are known."""
+STRICT = 8.0
+"""How many times as much those who wait count at the end of a round as at its start."""
+OFTEN = 8
+"""After so many steps of all chains the worst quarter of them goes on from where the best is."""
 
 
-def anneal(search: Search, starts: Sequence[Counts], worth: Sequence[float], until: float) -> None:
+@dataclass
+class _Chain:
+    counts: Counts
+    cost: int
+    missing: Missing
+    stuck: bool = False
+
+    def value(self, strict: float) -> float:
+        return self.cost + strict * self.missing.cost
+
+    def go_on(self, other: _Chain) -> None:
+        self.counts, self.cost, self.missing = other.counts, other.cost, other.missing
+        self.stuck = other.stuck
+
+
+def anneal(
+    search: Search, starts: Sequence[Counts], worth: Sequence[float], until: float, seed: int = 0
+) -> None:
     """Keep the cheapest answer that is found; `worth` says how well a node of an offer pays."""
     shortfall = Shortfall(search)
-    random = Random(0)
-    begin = sorted((shortfall.value(each), each) for each in set(starts))
+    random = Random(seed)
+    neighbours = Neighbours(search, worth, random)
+    every = sorted(set(starts))
+    missing = shortfall.missing_of(every, [float("inf")] * len(every))
+    begin = [
+        _Chain(counts, search.least.cost(counts), more)
+        for counts, more in zip(every, missing, strict=True)
+    ]
+    begin.sort(key=lambda chain: chain.value(1.0))
     for number in range(ROUNDS):
         if search.spent > until or not search.open:
             return
-        if search.found is not None and (number % 2 == 0 or not begin):
-            counts = search.found.added.counts
-            value = float(search.least.cost(counts))
-        elif begin:
-            value, counts = begin[number // 2 % len(begin)]
-        else:
+        chains = _chains(search, begin, number)
+        if not chains:
             return
         end = search.spent + (until - search.spent) / (ROUNDS - number)
-        passed = _Round(search, shortfall, worth, random).run(counts, value, end)
+        passed = _Round(search, shortfall, neighbours, random).run(chains, end)
         for each in sorted(passed, key=search.value):
             if search.beaten(each) or search.try_set(each):
                 break
 
 
+def _chains(search: Search, begin: Sequence[_Chain], number: int) -> list[_Chain]:
+    """In turns from the best answer and from sets that are near one, later more from the best."""
+    found = search.found
+    size = 1 if search.many is None else CHAINS
+    made = list(begin)
+    if found is not None:
+        counts = found.added.counts
+        best = _Chain(counts, search.least.cost(counts), NOTHING)
+        made = [best, *made[: max(1, size >> number) - 1]]
+        made += [best] * (size - len(made)) if number else []
+    return [replace(made[i % len(made)]) for i in range(size)] if made else []
+
+
+def _follow(chains: Sequence[_Chain], strict: float) -> None:
+    """Chains that are behind, or can't go on, continue from where the best ones are."""
+    ranked = sorted(chains, key=lambda chain: (chain.stuck, chain.value(strict)))
+    for best, worst in zip(ranked[: len(ranked) // 4], ranked[::-1], strict=False):
+        worst.go_on(best)
+
+
 class _Round:
     def __init__(
-        self, search: Search, shortfall: Shortfall, worth: Sequence[float], random: Random
+        self, search: Search, shortfall: Shortfall, neighbours: Neighbours, random: Random
     ) -> None:
-        self._search, self._shortfall, self._random = search, shortfall, random
-        self._offers = search.filling.offers
-        self._weights = list(accumulate(max(each, 0.0) ** KEEN + 1e-6 for each in worth))
-        self._same_pool: dict[str, list[int]] = {}
-        for i, offer in enumerate(self._offers):
-            self._same_pool.setdefault(offer.pool.name, []).append(i)
+        self._search, self._shortfall = search, shortfall
+        self._neighbours, self._random = neighbours, random
+        self._steps = 1 if search.many is None else STEPS
+        self._known: dict[Counts, Missing] = {}
 
-    def run(self, counts: Counts, value: float, until: float) -> set[Counts]:
+    def run(self, chains: Sequence[_Chain], until: float) -> set[Counts]:
         """Sets that were filled under every seed and cost less than the answer."""
         search, begun, passed = self._search, self._search.spent, set[Counts]()
-        known: dict[Counts, float] = {}
-        cost = search.least.cost(counts)
         found = search.found
         best = None if found is None else search.least.cost(found.added.counts)
+        number = 0
         while search.spent < until:
             left = 1 - (search.spent - begun) / max(until - begun, 1e-9)
-            allowed = value - HOT * cost * left * left * log(1 - self._random.random())
-            drawn = self._sensible(counts, allowed)
-            if drawn is None:
+            strict = STRICT - (STRICT - 1) * left
+            number += 1
+            if number % OFTEN == 0:
+                _follow(chains, strict)
+            drawn = [self._drawn(chain, strict, HOT * left * left) for chain in chains]
+            for chain, near in zip(chains, drawn, strict=True):
+                chain.stuck = not near
+            if not any(drawn):
                 return passed
-            then = known.get(drawn)
-            if then is None:
-                then = known[drawn] = self._shortfall.value(drawn, allowed)
-            own = search.least.cost(drawn)
-            if then <= own and (best is None or own < best):
-                best = own
-                passed.add(drawn)
-            if then <= allowed:
-                counts, value = drawn, then
+            self._fill(drawn)
+            for chain, near in zip(chains, drawn, strict=True):
+                for each, allowed in near:
+                    then = _Chain(each, search.least.cost(each), self._known[each])
+                    if not then.missing.cost and (best is None or then.cost < best):
+                        best = then.cost
+                        passed.add(each)
+                    if then.value(strict) <= allowed:
+                        chain.go_on(then)
+                        break
         return passed
 
-    def _sensible(self, counts: Counts, allowed: float) -> Counts | None:
-        """A set that could be better; None if none is drawn."""
-        search = self._search
-        for _ in range(DRAWS):
-            search.spent += DRAW_SECONDS
-            drawn = self._step(list(counts))
-            cost = search.least.cost(drawn)
-            if (
-                drawn != counts
-                and search.bound_now <= cost <= allowed
-                and search.filling.allowed(drawn)
-                and search.opens(drawn)
-                and search.least.has_room(drawn)
-            ):
-                return drawn
-        return None
+    def _drawn(self, chain: _Chain, strict: float, heat: float) -> list[tuple[Counts, float]]:
+        """Sets near the chain's, and up to which value each of them would be taken."""
+        if chain.stuck:
+            return []
+        drawn: list[tuple[Counts, float]] = []
+        new, value = 0, chain.value(strict)
+        for _ in range(AGAIN * self._steps):
+            allowed = value * (1 - heat * log(1 - self._random.random()))
+            each = self._neighbours.sensible(chain.counts, allowed, chain.missing.who)
+            if each is not None:
+                drawn.append((each, allowed))
+                new += each not in self._known
+            if each is None or new == self._steps:
+                break
+        return drawn
 
-    def _step(self, counts: list[int]) -> Counts:
-        draw = self._random
-        there = [i for i, n in enumerate(counts) if n > self._offers[i].pool.least]
-        if not there:
-            self._add(counts, self._drawn(), 1)
-            return tuple(counts)
-        more = [counts[i] - self._offers[i].pool.least for i in there]
-        (i,) = draw.choices(there, more)
-        spare = counts[i] - self._offers[i].pool.least
-        nodes = 1 if draw.random() < SINGLE else draw.randint(1, spare)
-        kind, budget = draw.random(), nodes * self._offers[i].cost
-        if kind >= MERGE:
-            self._add(counts, self._drawn(), 1)
-            return tuple(counts)
-        counts[i] -= nodes
-        if kind < DROP:
-            pass
-        elif kind < SWAP:
-            j = self._drawn()
-            self._add(counts, j, budget // self._offers[j].cost + draw.choice((-1, 0, 0, 1)))
-        elif kind < MOVE:
-            self._add(counts, draw.choice(self._same_pool[self._offers[i].pool.name]), nodes)
-        else:
-            others = [j for j in there if counts[j] > self._offers[j].pool.least]
-            if others:
-                other = draw.choice(others)
-                counts[other] -= 1
-                budget += self._offers[other].cost
-            j = self._drawn()
-            self._add(counts, j, 1 if self._offers[j].cost <= BEYOND * budget else 0)
-        return tuple(counts)
-
-    def _drawn(self) -> int:
-        every = range(len(self._offers))
-        return self._random.choices(every, cum_weights=self._weights)[0]
-
-    def _add(self, counts: list[int], offer: int, nodes: int) -> None:
-        counts[offer] += max(0, nodes)
+    def _fill(self, drawn: Sequence[Sequence[tuple[Counts, float]]]) -> None:
+        """What is missing in all sets that were not seen yet."""
+        new: dict[Counts, float] = {}
+        for near in drawn:
+            for each, allowed in near:
+                if each not in self._known:
+                    new[each] = max(allowed, new.get(each, 0.0))
+        missing = self._shortfall.missing_of(tuple(new), tuple(new.values()))
+        self._known.update(zip(new, missing, strict=True))

@@ -33,7 +33,7 @@ from planner_models.node import ZONE
 from planner_models.pod import DEFAULT_SCHEDULER
 
 Zones = Literal["given", "used"]
-SETS, PATTERNS, EVEN, PEERS, NEAR, CHANCE = 0.03, 0.1, 0.2, 0.15, 0.05, 0.85
+SETS, PATTERNS, EVEN, PEERS, NEAR, CHANCE = 0.03, 0.1, 0.1, 0.1, 0.05, 0.85
 """Parts of the time: for sets one by one, for patterns, sets of one pool, of autoscalers, and those
 near them; and what has passed when cheaper ones are no longer drawn, but a proof is sought."""
 STARTS = 3
@@ -145,7 +145,7 @@ def scale_up(
     return replace(
         found,
         best=best,
-        accepted=search.found is not None,
+        accepted=search.confirmed(),
         bound=search.bound,
         proven=search.proven or not search.open,
         agree=sum(not search.filling.fill(best.added, s).waiting for s in range(options.seeds)),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations_with_replacement
 
 from planner.pools.fill import Counts, Fill
-from planner.pools.search import Search
+from planner.pools.search import LANES, Search
+from planner.pools.shortfall import Shortfall
 
 
 def grow(search: Search, until: float) -> Fill:
@@ -82,20 +83,25 @@ def _gain(search: Search, before: Fill, after: Fill) -> tuple[float, ...]:
 
 def improve(search: Search, until: float) -> None:
     """Cheaper answers that differ in few nodes, over and over until there is none."""
+    shortfall = Shortfall(search)
     better = search.found is not None
     while better and search.found is not None and search.open:
-        near = sorted(set(_cheaper(search, search.found.added.counts)), key=search.value)[::-1]
-        better = any(
-            search.spent < until and search.least.has_room(each) and _filled(search, each)
-            for each in near
-        )
+        near = sorted(set(_cheaper(search, search.found.added.counts)), key=search.value)
+        chosen = [each for each in near if search.least.has_room(each)]
+        better = any(search.try_set(each) for each in _filled(search, shortfall, chosen, until))
 
 
-def _filled(search: Search, counts: Counts) -> bool:
-    """Whether the set is an answer; one seed turns most down."""
-    if counts not in search.tried and search.worst(counts, few=True).waiting:
-        return False
-    return search.try_set(counts)
+def _filled(
+    search: Search, shortfall: Shortfall, sets: Sequence[Counts], until: float
+) -> Iterator[Counts]:
+    """Those in which nobody waits."""
+    size = 1 if search.many is None else LANES
+    for first in range(0, len(sets), size):
+        if search.spent > until:
+            return
+        chosen = sets[first : first + size]
+        missing = shortfall.missing_of(chosen, [float(search.least.cost(each)) for each in chosen])
+        yield from (each for each, more in zip(chosen, missing, strict=True) if not more.cost)
 
 
 def _cheaper(search: Search, counts: Counts) -> Iterator[Counts]:

@@ -9,11 +9,17 @@ Time is counted in what was simulated and solved, so that the same input ends at
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
+import numpy as np
+
+from planner.cluster.topology import IntArray
 from planner.pools.fill import Counts, Fill, Filling
 from planner.pools.kept_rollouts import KeptRollouts, Stuck
 from planner.pools.least_cost import LeastCost
+from planner.pools.many_fills import ManyFills, many_fills
 from planner.pools.survival import Loss, Survival
 
 SURE_SEEDS = 20
@@ -25,6 +31,10 @@ BESIDE_NODES = 600
 """What a landing costs beside looking at nodes, in nodes."""
 NODES_SECONDS, PODS_SECONDS = 2e-3, 1e-5
 """Adding nodes to the cluster; and for each pod that waits."""
+LANES = 64
+"""Sets that are filled at once."""
+STEP_SECONDS, PLACE_SECONDS = 9e-5, 4e-8
+"""A landing in all of them, and for each of their nodes."""
 
 
 @dataclass(frozen=True)
@@ -87,12 +97,38 @@ class Search:
             return False
         return self.found is None or self.least.cost(self.found.added.counts) > self._bound
 
+    @cached_property
+    def many(self) -> ManyFills | None:
+        """Sets filled side by side, where the rules allow it."""
+        return many_fills(self.filling)
+
+    def waiting(self, many: ManyFills, sets: Sequence[tuple[Counts, int]]) -> IntArray:
+        """By set with its seed, and by run: how many pods wait."""
+        found = []
+        for first in range(0, len(sets), LANES):
+            chosen = sets[first : first + LANES]
+            found.append(many.waiting(chosen))
+            places = len(chosen) * (many.nodes + max(sum(counts) for counts, _ in chosen))
+            self.spent += many.steps * (STEP_SECONDS + PLACE_SECONDS * places)
+        return np.concatenate(found)
+
     def worst(self, counts: Counts, *, few: bool = False) -> Fill:
         """What kube-scheduler makes of the nodes under the worst seed, or under the first."""
         seeds = 1 if few else max(self.seeds, SURE_SEEDS)
-        fill = self.filling.worst(counts, seeds)
-        self.charge(counts, fill.settled.seed + 1 if fill.waiting else seeds)
-        return fill
+        if self.many is None or few:
+            fill = self.filling.worst(counts, seeds)
+            self.charge(counts, fill.settled.seed + 1 if fill.waiting else seeds)
+            return fill
+        waiting = self.waiting(self.many, [(counts, seed) for seed in range(seeds)])
+        refused = np.flatnonzero(waiting[:, self.many.wanted].any(axis=1)).tolist()
+        self.charge(counts, 1)
+        return self.filling.fill(self.filling.add(counts), next(iter(refused), 0))
+
+    def confirmed(self) -> bool:
+        """Whether the answer stands every seed when it is filled alone, seed by seed."""
+        if self.found is None or self.many is None:
+            return self.found is not None
+        return not self.filling.worst(self.found.added.counts, max(self.seeds, SURE_SEEDS)).waiting
 
     def charge(self, counts: Counts, fills: int) -> None:
         """The time that so many simulations with these nodes take."""

@@ -6,14 +6,39 @@ leave few waiting compare with sets that leave none, and a search can pass throu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.cluster.topology import IntArray
 from planner.pools.fill import Counts, Fill
+from planner.pools.many_fills import ManyFills
 from planner.pools.room import FreshNodes
-from planner.pools.search import Search
+from planner.pools.search import SURE_SEEDS, Search
 
 WEIGHT = 2.0
 """How many times a pod that waits costs what it would cost to run."""
+FloatArray = NDArray[np.float64]
+
+
+class Missing(NamedTuple):
+    """What those who wait would cost, and one of them."""
+
+    cost: float
+    who: int = -1
+
+
+class Price(NamedTuple):
+    """The least that a pod's share of a node costs, and that a node costs that takes it."""
+
+    share: float
+    node: float
+
+
+NOTHING = Missing(0.0)
 
 
 class Shortfall:
@@ -21,44 +46,101 @@ class Shortfall:
 
     def __init__(self, search: Search) -> None:
         self._search = search
-        self._order = list(range(search.seeds))
+        self._order = list(
+            range(search.seeds if search.many is None else max(search.seeds, SURE_SEEDS))
+        )
         cluster = search.filling.cluster
         self._group_of = cluster.group_of
-        self._price = _prices(search)
+        self._prices = _prices(search)
 
     def value(self, counts: Counts, most: float = float("inf")) -> float:
         """Cost and what is missing under the worst seed; may end as soon as it is above `most`."""
-        search = self._search
-        cost = value = float(search.least.cost(counts))
+        return self._search.least.cost(counts) + self.missing_of([counts], [most])[0].cost
+
+    def missing_of(self, sets: Sequence[Counts], most: Sequence[float]) -> list[Missing]:
+        """What is missing in each of several sets; the search may give up where it is too much."""
+        many = self._search.many
+        if many is None or self._search.survival is not None:
+            return [self._alone(counts, limit) for counts, limit in zip(sets, most, strict=True)]
+        return self._together(many, sets)
+
+    def _together(self, many: ManyFills, sets: Sequence[Counts]) -> list[Missing]:
+        """One seed turns most sets down; only what may be a better answer has to stand them all."""
+        search, found = self._search, [NOTHING] * len(sets)
+        first, *others = self._order
+        left = list(range(len(sets)))
+        for seeds in ([first], others):
+            chosen = [(i, seed) for i in left for seed in seeds]
+            if not chosen:
+                break
+            waiting = search.waiting(many, [(sets[i], seed) for i, seed in chosen])
+            for (i, seed), more in zip(chosen, self._of_lanes(many, waiting), strict=True):
+                found[i] = max(found[i], more)
+                if more.cost:
+                    self._order.remove(seed)
+                    self._order.insert(0, seed)
+            left = [i for i in left if not found[i].cost and not search.beaten(sets[i])]
+        return found
+
+    def _alone(self, counts: Counts, most: float) -> Missing:
+        search, found = self._search, NOTHING
+        cost = search.least.cost(counts)
         added, fills = search.filling.add(counts), list[Fill]()
         for seed in tuple(self._order):
             fills.append(search.filling.fill(added, seed))
             if fills[-1].waiting:
-                value = max(value, cost + self.missing(fills[-1].waiting))
+                found = max(found, self.missing(fills[-1].waiting))
                 self._order.remove(seed)
                 self._order.insert(0, seed)
-            if value > most:
+            if cost + found.cost > most:
                 break
         search.charge(counts, len(fills))
-        if value == cost:
-            loss = search.loss(fills[-1])
-            value += 0.0 if loss is None else self.missing(loss.waiting)
-        return value
+        loss = None if found.cost else search.loss(fills[-1])
+        return found if loss is None else self.missing(loss.waiting)
 
-    def missing(self, waiting: Iterable[int]) -> float:
-        """What pods that wait count."""
-        price, group_of = self._price, self._group_of
-        return WEIGHT * sum(price.get(int(group_of[pod]), 0.0) for pod in waiting)
+    def missing(self, waiting: Iterable[int]) -> Missing:
+        """What pods that wait count: several times their shares, and a node for them at least."""
+        priced = [(pod, self._prices[group]) for pod in waiting for group in self._groups([pod])]
+        if not priced:
+            return NOTHING
+        node, who = max((price.node, pod) for pod, price in priced)
+        return Missing(max(WEIGHT * sum(price.share for _, price in priced), node), who)
+
+    def _groups(self, pods: Iterable[int]) -> list[int]:
+        """The groups of those pods that have to run."""
+        found = (int(self._group_of[pod]) for pod in pods)
+        return [group for group in found if group in self._prices]
+
+    def _of_lanes(self, many: ManyFills, waiting: IntArray) -> list[Missing]:
+        """The same by lane, of pods that wait in each run."""
+        shares, nodes = self._of_runs
+        least = np.where(waiting > 0, nodes, 0.0)
+        costs = np.maximum(WEIGHT * (waiting @ shares), least.max(axis=1, initial=0.0))
+        dearest = zip(costs.tolist(), least.argmax(axis=1).tolist(), strict=True)
+        return [Missing(cost, many.runs[run].pods[0]) if cost else NOTHING for cost, run in dearest]
+
+    @cached_property
+    def _of_runs(self) -> tuple[FloatArray, FloatArray]:
+        """By run: a pod's share, and a node for it; others' pods count nothing."""
+        many, goal = self._search.many, set(self._search.filling.goal)
+        prices = [
+            self._prices[int(self._group_of[run.pods[0]])] if run.pods[0] in goal else Price(0, 0)
+            for run in (() if many is None else many.runs)
+        ]
+        return np.array([each.share for each in prices]), np.array([each.node for each in prices])
 
 
-def _prices(search: Search) -> dict[int, float]:
-    """By group: the cost of a node for each pod that fits on it, where it is least."""
+def _prices(search: Search) -> dict[int, Price]:
+    """By group of the goal."""
     fresh, offers = FreshNodes(search.filling), search.filling.offers
-    found: dict[int, float] = {}
+    found: dict[int, Price] = {}
     for pod in search.filling.goal:
         group = int(search.filling.cluster.group_of[pod])
         if group not in found:
             slots = fresh.slots(pod)[fresh.nodes].tolist()
-            rates = [offer.cost / n for offer, n in zip(offers, slots, strict=True) if n]
-            found[group] = min(rates, default=0.0)
+            taking = [(offer.cost, n) for offer, n in zip(offers, slots, strict=True) if n]
+            found[group] = Price(
+                min((cost / n for cost, n in taking), default=0.0),
+                min((cost for cost, _ in taking), default=0),
+            )
     return found

@@ -14,21 +14,20 @@ from planner_models.workload import DaemonSet
 
 def added_nodes(cluster: Cluster, change: AddNodes) -> tuple[Cluster, tuple[str, ...]]:
     """The cluster with these nodes, and their names."""
-    names = _names(change, {node.name for node in cluster.nodes})
+    names = names_of(change.template.name, change.count, {node.name for node in cluster.nodes})
     nodes = [_like(change.template, name) for name in names]
     daemons = [c for c in cluster.owners.controllers.values() if isinstance(c, DaemonSet)]
     changed = with_missing_pods(cluster, Workloads(daemon_sets=daemons), nodes, added=nodes)
     return changed, names
 
 
-def _names(change: AddNodes, taken: Collection[str]) -> tuple[str, ...]:
+def names_of(name: str, count: int, taken: Collection[str]) -> tuple[str, ...]:
     """The template's own name for a single node, if it is free; otherwise numbers behind it."""
-    name = change.template.name
-    if change.count == 1 and name not in taken:
+    if count == 1 and name not in taken:
         return (name,)
     found: list[str] = []
     number = 0
-    while len(found) < change.count:
+    while len(found) < count:
         number += 1
         if f"{name}-{number}" not in taken:
             found.append(f"{name}-{number}")

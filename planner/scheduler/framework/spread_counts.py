@@ -108,20 +108,20 @@ class CountedSpread:
         self.constraint = constraint
         self.topology: Topology = state.cluster.topology(constraint.topology_key)
         eligible = _Eligible.of(state, group, constraint, keys)
-        self._eligible, self.domains = eligible.nodes, eligible.domains
-        self._selected = _Selected.by(state, constraint.label_selector, group.namespace)
-        nodes = state.nodes_of(self._selected.counted.ids, terminating=False)
+        self.eligible, self.domains = eligible.nodes, eligible.domains
+        self.selected = _Selected.by(state, constraint.label_selector, group.namespace)
+        nodes = state.nodes_of(self.selected.counted.ids, terminating=False)
         self.per_node = self._on_nodes(nodes) if by_node else _NOWHERE
         self._room = self._sum_by_domain(nodes)
         self.per_domain = self._room[:-1]
-        self.self_match = int(group.index in self._selected.matched)
+        self.self_match = int(group.index in self.selected.matched)
 
     def _on_nodes(self, nodes: IntArray) -> IntArray:
         return np.bincount(nodes, minlength=len(self.topology.domain_of))
 
     def _sum_by_domain(self, nodes: IntArray) -> IntArray:
         """With a last place for nodes without the label, which is always too full."""
-        domains = self.topology.domain_of[nodes[self._eligible[nodes]]]
+        domains = self.topology.domain_of[nodes[self.eligible[nodes]]]
         total = np.bincount(domains, minlength=len(self.topology.domains) + 1)
         total[-1] = _TOO_FULL
         return total
@@ -164,27 +164,27 @@ class CountedSpread:
 
     def add(self, changes: Changes) -> None:
         """Pods came or went."""
-        ids = self._selected.counted.ids
+        ids = self.selected.counted.ids
         if changes.few is not None or len(ids) <= _FEW_GROUPS:
             self._add_few(changes.of(ids.tolist()) if changes.few is None else changes.few)
             return
-        found = self._selected.counted.among(changes.groups)
+        found = self.selected.counted.among(changes.groups)
         if not len(found):
             return
         found = found[~changes.terminating[found]]
         nodes, deltas = changes.nodes[found], changes.deltas[found]
         if len(self.per_node):
             np.add.at(self.per_node, nodes, deltas)
-        counts = self._eligible[nodes]
+        counts = self.eligible[nodes]
         np.add.at(self.per_domain, self.topology.domain_of[nodes[counts]], deltas[counts])
 
     def _add_few(self, changes: Sequence[Change]) -> None:
         """The same in plain numbers, which is quicker for the steps of a plan."""
         for group, node, delta, terminating in changes:
-            if group in self._selected.counted and not terminating:
+            if group in self.selected.counted and not terminating:
                 if len(self.per_node):
                     self.per_node[node] += delta
-                if self._eligible[node]:
+                if self.eligible[node]:
                     self.per_domain[self.topology.domain_of[node]] += delta
 
     def add_for_preemption(self, change: Change) -> None:
@@ -193,5 +193,5 @@ class CountedSpread:
         It takes away terminating pods and pods that an empty selector matches, though it never
         counted them.
         """
-        if change.group in self._selected.matched and self._eligible[change.node]:
+        if change.group in self.selected.matched and self.eligible[change.node]:
             self.per_domain[self.topology.domain_of[change.node]] += change.delta

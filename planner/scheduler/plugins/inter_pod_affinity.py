@@ -59,9 +59,9 @@ class InterPodAffinity:
         others = [t for t in _terms_about(state, group) if t.apart and t.weight is None]
         if not required and not apart and not others:
             return SKIP
-        return PreFilterResult(_AffinityFilter(state, group, required, apart, others))
+        return PreFilterResult(AffinityFilter(state, group, required, apart, others))
 
-    def pre_score(self, state: SchedulingState, group: PodGroup) -> _AffinityScore | None:
+    def pre_score(self, state: SchedulingState, group: PodGroup) -> AffinityScore | None:
         """Weights of matching terms: the pod's preferred ones, and those of running pods."""
         affinity = group.spec.affinity
         own = affinity.pod_affinity.preferred or affinity.pod_anti_affinity.preferred
@@ -77,7 +77,7 @@ class InterPodAffinity:
             weight = self._weight(wish)
             if weight:
                 related.append((wish.owner, wish.term.topology_key, weight))
-        return _AffinityScore(state, related) if related else None
+        return AffinityScore(state, related) if related else None
 
     def _weight(self, wish: CarriedTerm) -> int:
         """What a running pod's term adds; required affinity counts, required distance does not."""
@@ -99,12 +99,12 @@ def _terms_about(state: SchedulingState, group: PodGroup) -> Iterator[CarriedTer
     return state.carried_terms.about(group, labels)
 
 
-class _DomainCounts:
+class DomainCounts:
     """Pods of chosen groups per domain of one topology."""
 
     def __init__(self, state: SchedulingState, topology: Topology, times: dict[int, int]) -> None:
         self.topology = topology
-        self._times = times
+        self.times = times
         self._groups = GroupSet(times)
         self._factors = np.array([times[group] for group in self._groups.ids.tolist()], np.int64)
         self._room = np.zeros(len(topology.domains) + 1, np.int64)
@@ -127,7 +127,7 @@ class _DomainCounts:
 
     def add(self, change: Change) -> None:
         """Count one pod along, in a what-if."""
-        factor = self._times.get(change.group, 0)
+        factor = self.times.get(change.group, 0)
         domain = self.topology.domain_of[change.node]
         if factor and domain >= 0:
             self.counts[domain] += factor * change.delta
@@ -148,18 +148,20 @@ class _DomainCounts:
 
 def _counters(
     state: SchedulingState, chosen: Iterable[tuple[int, str, int]]
-) -> dict[str, _DomainCounts]:
+) -> dict[str, DomainCounts]:
     """One counter per topology key over (group, key, factor)."""
     by_key: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
     for group, key, factor in chosen:
         by_key[key][group] += factor
     return {
-        key: _DomainCounts(state, state.cluster.topology(key), dict(times))
+        key: DomainCounts(state, state.cluster.topology(key), dict(times))
         for key, times in by_key.items()
     }
 
 
-class _AffinityFilter(Filter):
+class AffinityFilter(Filter):
+    """Mates in reach, and no rivals on either side."""
+
     def __init__(
         self,
         state: SchedulingState,
@@ -173,11 +175,11 @@ class _AffinityFilter(Filter):
         mates = frozenset.intersection(*matched) if matched else frozenset()
         keys = sorted({term.topology_key for term in required})
         near = _counters(state, ((mate, key, 1) for mate in mates for key in keys))
-        self._near = [
-            near.get(key) or _DomainCounts(state, state.cluster.topology(key), {}) for key in keys
+        self.near = [
+            near.get(key) or DomainCounts(state, state.cluster.topology(key), {}) for key in keys
         ]
-        self._may_start = group.index in mates
-        self._apart = _counters(
+        self.may_start = group.index in mates
+        self.apart = _counters(
             state,
             (
                 (rival, term.topology_key, 1)
@@ -185,30 +187,30 @@ class _AffinityFilter(Filter):
                 for rival in _matched_groups(state, term, group.namespace)
             ),
         )
-        self._existing = _counters(state, ((t.owner, t.term.topology_key, 1) for t in others))
+        self.existing = _counters(state, ((t.owner, t.term.topology_key, 1) for t in others))
 
     def verdicts(self) -> IntArray:
         """Affinity first, then anti-affinity, then the anti-affinity of running pods."""
         verdicts = np.zeros(self._size, np.int64)
-        for counters, verdict in ((self._existing, _EXISTING), (self._apart, _ANTI_AFFINITY)):
+        for counters, verdict in ((self.existing, _EXISTING), (self.apart, _ANTI_AFFINITY)):
             for counter in counters.values():
                 verdicts[counter.per_node() > 0] = verdict
-        if self._near:
+        if self.near:
             verdicts[~self._near_mates()] = _AFFINITY
         return verdicts
 
     def verdict_at(self, node: int) -> int:
         """The same for one node."""
-        if self._near and min(counter.at(node) for counter in self._near) < self._enough():
+        if self.near and min(counter.at(node) for counter in self.near) < self._enough():
             return _AFFINITY
-        for counters, verdict in ((self._apart, _ANTI_AFFINITY), (self._existing, _EXISTING)):
+        for counters, verdict in ((self.apart, _ANTI_AFFINITY), (self.existing, _EXISTING)):
             if any(counter.at(node) > 0 for counter in counters.values()):
                 return verdict
         return PASS
 
     def kinds(self, nodes: IntArray) -> list[IntArray]:
         """By every count."""
-        counters = (*self._near, *self._apart.values(), *self._existing.values())
+        counters = (*self.near, *self.apart.values(), *self.existing.values())
         return [counter.kinds(nodes) for counter in counters]
 
     def _near_mates(self) -> BoolArray:
@@ -216,13 +218,13 @@ class _AffinityFilter(Filter):
 
         That exception holds only while no pod anywhere matches, and the node has all the labels.
         """
-        fewest = np.min([counter.per_node() for counter in self._near], axis=0)
+        fewest = np.min([counter.per_node() for counter in self.near], axis=0)
         near: BoolArray = fewest >= self._enough()
         return near
 
     def _enough(self) -> int:
         """How many mates each domain needs: 1, or 0 for the first pod of its own group."""
-        starts = self._may_start and not any(counter.counts.any() for counter in self._near)
+        starts = self.may_start and not any(counter.counts.any() for counter in self.near)
         return 0 if starts else 1
 
     def status(self, verdict: int) -> Status:
@@ -235,19 +237,21 @@ class _AffinityFilter(Filter):
 
     def apply(self, changes: Changes) -> None:
         """Count along."""
-        for counter in (*self._near, *self._apart.values(), *self._existing.values()):
+        for counter in (*self.near, *self.apart.values(), *self.existing.values()):
             counter.add_all(changes)
 
     def dry_run(self, change: Change) -> None:
         """Count along."""
-        for counter in (*self._near, *self._apart.values(), *self._existing.values()):
+        for counter in (*self.near, *self.apart.values(), *self.existing.values()):
             counter.add(change)
 
 
-class _AffinityScore(Score):
+class AffinityScore(Score):
+    """Weights of terms between the pod and those that run."""
+
     def __init__(self, state: SchedulingState, related: Sequence[tuple[int, str, int]]) -> None:
         """`related`: (group, topology key, weight) for each term between it and the pod."""
-        self._counters = list(_counters(state, related).values())
+        self.counters = list(_counters(state, related).values())
         there = ((group, key, 1) for group, key, _ in related)
         self._presence = list(_counters(state, there).values())
 
@@ -258,14 +262,14 @@ class _AffinityScore(Score):
     def scores(self, feasible: IntArray) -> IntArray:
         """The sum of weights over the node's domains."""
         total = np.zeros(len(feasible), np.int64)
-        for counter in self._counters:
+        for counter in self.counters:
             domain = counter.topology.domain_of[feasible]
             total += np.append(counter.counts, 0)[domain]
         return total
 
     def kinds(self, nodes: IntArray) -> list[IntArray]:
         """By every count."""
-        return [counter.kinds(nodes) for counter in self._counters]
+        return [counter.kinds(nodes) for counter in self.counters]
 
     def normalise(self, raw: IntArray, feasible: IntArray) -> IntArray:
         """int(100 x (score - min) / (max - min)); all 0 if they are equal."""
@@ -277,5 +281,5 @@ class _AffinityScore(Score):
 
     def apply(self, changes: Changes) -> None:
         """Count along."""
-        for counter in (*self._counters, *self._presence):
+        for counter in (*self.counters, *self._presence):
             counter.add_all(changes)

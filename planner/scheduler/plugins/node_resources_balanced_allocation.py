@@ -19,7 +19,7 @@ from planner_models.scheduler_args import NodeResourcesBalancedAllocationArgs
 
 _HALF = MAX_NODE_SCORE // 2
 _GAINS = (*range(MAX_NODE_SCORE + 1), *range(-MAX_NODE_SCORE, 0))
-_OF_GAIN: IntArray = np.array([_HALF + int((_HALF + gain) / 2) for gain in _GAINS], np.int64)
+OF_GAIN: IntArray = np.array([_HALF + int((_HALF + gain) / 2) for gain in _GAINS], np.int64)
 """The score by how much more even the pod makes a node; negative gains stand at the end."""
 
 
@@ -31,7 +31,7 @@ class NodeResourcesBalancedAllocation:
     def __init__(self, args: NodeResourcesBalancedAllocationArgs) -> None:
         self._resources = tuple(resource.name for resource in args.resources)
 
-    def pre_score(self, state: SchedulingState, group: PodGroup) -> _BalancedScore | None:
+    def pre_score(self, state: SchedulingState, group: PodGroup) -> BalancedScore | None:
         """Pods that request none of the resources are not scored."""
         wanted = {name: group.spec.requests.get(name, 0) for name in self._resources}
         if not any(wanted.values()):
@@ -42,24 +42,24 @@ class NodeResourcesBalancedAllocation:
             for name, amount in wanted.items()
             if name in known and (amount > 0 or not is_scalar(name))
         )
-        return state.shared((self.name, columns), lambda: _BalancedScore(state, columns))
+        return state.shared((self.name, columns), lambda: BalancedScore(state, columns))
 
 
 class _Balanced(LocalScore):
     """How even the use of some resources is now."""
 
     def __init__(self, state: SchedulingState, columns: IntArray) -> None:
-        self._columns = columns
+        self.columns = columns
         super().__init__(state)
 
     def judge(self, nodes: IntArray | None) -> IntArray:
         """100 where all are used alike."""
-        return _balance(rows_of(self._state.used.T, self._columns, nodes), self.capacity(nodes))
+        return balance(rows_of(self._state.used.T, self.columns, nodes), self.capacity(nodes))
 
     def judge_at(self, node: int) -> int:
         """`judge` of two resources in plain numbers."""
         offers = self._state.cluster.resources.offers[node]
-        columns: list[int] = self._columns.tolist()
+        columns: list[int] = self.columns.tolist()
         if len(columns) != 2 or min(offers[column] for column in columns) <= 0:
             return super().judge_at(node)
         used = self._state.used[node]
@@ -68,39 +68,41 @@ class _Balanced(LocalScore):
             int(used[one]), int(used[other]), float(offers[one]), float(offers[other])
         )
 
-    def capacity(self, nodes: IntArray | None) -> _Capacity:
+    def capacity(self, nodes: IntArray | None) -> Capacity:
         """Of all nodes, found once for all groups that are scored by the same resources."""
         allocatable = self._state.cluster.resources.by_resource
         if nodes is not None:
-            return _Capacity.of(rows_of(allocatable, self._columns, nodes))
+            return Capacity.of(rows_of(allocatable, self.columns, nodes))
         return self._state.facts.once(
-            (NodeResourcesBalancedAllocation.name, *self._columns.tolist()),
-            lambda: _Capacity.of(rows_of(allocatable, self._columns, None)),
+            (NodeResourcesBalancedAllocation.name, *self.columns.tolist()),
+            lambda: Capacity.of(rows_of(allocatable, self.columns, None)),
         )
 
 
-class _BalancedScore(LocalScore):
+class BalancedScore(LocalScore):
+    """How much more evenly the pod makes a node used."""
+
     def __init__(self, state: SchedulingState, columns: tuple[tuple[int, int], ...]) -> None:
-        self._columns = np.array([column for column, _ in columns], np.int64)
-        self._wanted = np.array([amount for _, amount in columns], np.int64)[:, None]
+        self.columns = np.array([column for column, _ in columns], np.int64)
+        self.wanted = np.array([amount for _, amount in columns], np.int64)[:, None]
         self._plain = columns
         known = state.cluster.resources.index
         asked = dict(columns)
         self._of_both: tuple[int, int] | None = None
         if asked.keys() == {known[CPU], known[MEMORY]}:
             self._of_both = asked[known[CPU]], asked[known[MEMORY]]
-        key = (NodeResourcesBalancedAllocation.name, "now", *self._columns.tolist())
-        self._now = state.shared(key, lambda: _Balanced(state, self._columns))
+        key = (NodeResourcesBalancedAllocation.name, "now", *self.columns.tolist())
+        self._now = state.shared(key, lambda: _Balanced(state, self.columns))
         super().__init__(state)
 
     def judge(self, nodes: IntArray | None) -> IntArray:
         """50 + (50 + with - without) / 2, truncated."""
         now = self._now
         now.catch_up()
-        used = rows_of(self._state.used.T, self._columns, nodes)
-        filled = _balance(used + self._wanted, now.capacity(nodes))
+        used = rows_of(self._state.used.T, self.columns, nodes)
+        filled = balance(used + self.wanted, now.capacity(nodes))
         without = now.of_all if nodes is None else now.scores(nodes)
-        scores: IntArray = _OF_GAIN[filled - without]
+        scores: IntArray = OF_GAIN[filled - without]
         return scores
 
     def judge_at(self, node: int) -> int:
@@ -113,7 +115,7 @@ class _BalancedScore(LocalScore):
         capacity = float(offers[one]), float(offers[other])
         without = _balance_of_two(used[one], used[other], *capacity)
         filled = _balance_of_two(used[one] + of_one, used[other] + of_other, *capacity)
-        return int(_OF_GAIN[filled - without])
+        return int(OF_GAIN[filled - without])
 
     def scores_in(self, table: NodeTable) -> IntArray | FloatArray:
         """`judge` by the parts that are used with the pod, if cpu and memory alone count.
@@ -143,7 +145,7 @@ def _balance_of_parts(parts: FloatArray) -> FloatArray:
     return np.floor(balance, out=balance)
 
 
-class _Capacity(NamedTuple):
+class Capacity(NamedTuple):
     """A row for each resource: how much nodes have (1 at least), and where they have it at all."""
 
     amounts: FloatArray
@@ -151,12 +153,12 @@ class _Capacity(NamedTuple):
     complete: bool
 
     @classmethod
-    def of(cls, allocatable: IntArray) -> _Capacity:
+    def of(cls, allocatable: IntArray) -> Capacity:
         present = allocatable > 0
         return cls(np.maximum(allocatable, 1).astype(np.float64), present, bool(present.all()))
 
 
-def _balance(requested: IntArray, capacity: _Capacity) -> IntArray:
+def balance(requested: IntArray, capacity: Capacity) -> IntArray:
     """int((1 - std) x 100) of the used fractions; resources the node lacks don't count."""
     present = capacity.present
     fractions = np.minimum(requested / capacity.amounts, 1.0)
@@ -177,7 +179,7 @@ def _of_two(one: FloatArray, other: FloatArray) -> FloatArray:
 
 
 def _balance_of_two(one: int, other: int, of_one: float, of_other: float) -> int:
-    """`_balance` of one node; large amounts become floats before they are divided, as there."""
+    """`balance` of one node; large amounts become floats before they are divided, as there."""
     distance = min(float(one) / of_one, 1.0) - min(float(other) / of_other, 1.0)
     return int((1 - abs(distance / 2)) * MAX_NODE_SCORE)
 

@@ -55,15 +55,15 @@ class NodeResourcesFit:
             if amount > 0 and name != PODS and not self._ignored(name)
             for column in (state.cluster.resources.column(name),)
         )
-        return PreFilterResult(state.shared((self.name, asked), lambda: _FitFilter(state, asked)))
+        return PreFilterResult(state.shared((self.name, asked), lambda: FitFilter(state, asked)))
 
-    def pre_score(self, state: SchedulingState, group: PodGroup) -> _FitScore:
+    def pre_score(self, state: SchedulingState, group: PodGroup) -> FitScore:
         """Score by the configured strategy over the configured resources."""
         strategy = self._args.scoring_strategy
         shape = strategy.requested_to_capacity_ratio
         rule = _rule(strategy.type, shape.shape if shape else ())
         key = (self, *sorted(group.spec.scored_requests.items()))
-        return state.shared(key, lambda: _FitScore(state, group, strategy.resources, rule))
+        return state.shared(key, lambda: FitScore(state, group, strategy.resources, rule))
 
     def _ignored(self, resource: str) -> bool:
         return is_extended(resource) and (
@@ -84,7 +84,7 @@ def is_scalar(resource: str) -> bool:
     return resource not in (CPU, MEMORY, EPHEMERAL_STORAGE, PODS)
 
 
-class _FitFilter(Filter):
+class FitFilter(Filter):
     """Verdict: one bit for `pods`, one per resource that is short, one for unresolvable.
 
     Groups that ask for the same amounts share one, which follows the log by itself when asked.
@@ -97,7 +97,7 @@ class _FitFilter(Filter):
         self._state = state
         self._pods = state.cluster.resources.column(PODS)
         self._names = [name for name, _, _ in asked]
-        self._asked = [(2 << i, column, amount) for i, (_, column, amount) in enumerate(asked)]
+        self.asked = [(2 << i, column, amount) for i, (_, column, amount) in enumerate(asked)]
         self._unresolvable = 2 << len(asked)
         amounts = [amount for name, _, amount in asked if name in NON_ZERO]
         self._of_both: tuple[int, int] | None = None
@@ -113,7 +113,7 @@ class _FitFilter(Filter):
             offers, usage = offers[:, nodes], usage[:, nodes]
         judged: IntArray = (offers[self._pods] - usage[self._pods] < 1).astype(np.int64)
         hopeless = np.zeros(len(judged), np.bool_)
-        for bit, column, amount in self._asked:
+        for bit, column, amount in self.asked:
             offered = offers[column]
             short = amount > offered - usage[column]
             if short.any():
@@ -144,7 +144,7 @@ class _FitFilter(Filter):
         reasons = [TOO_MANY_PODS] if verdict & 1 else []
         reasons += [
             INSUFFICIENT.format(name)
-            for (bit, _, _), name in zip(self._asked, self._names, strict=True)
+            for (bit, _, _), name in zip(self.asked, self._names, strict=True)
             if verdict & bit
         ]
         code = UNRESOLVABLE if verdict & self._unresolvable else UNSCHEDULABLE
@@ -168,7 +168,7 @@ class _FitFilter(Filter):
         allocatable = self._state.cluster.resources.offers[node]
         used: list[int] = self._state.used[node].tolist()
         verdict = int(used[self._pods] + 1 > allocatable[self._pods])
-        for bit, column, request in self._asked:
+        for bit, column, request in self.asked:
             offered = allocatable[column]
             if request > offered - used[column]:
                 verdict |= bit | (self._unresolvable if request > offered else 0)
@@ -220,7 +220,7 @@ def _rule(strategy: str, points: Sequence[UtilizationShapePoint]) -> Rule:
     return _requested_to_capacity(points)
 
 
-_Shares: TypeAlias = tuple[IntArray, IntArray, IntArray]
+Shares: TypeAlias = tuple[IntArray, IntArray, IntArray]
 """Capacities (1 at least), weights of those that exist, and by node (or all) their sum."""
 
 
@@ -229,7 +229,9 @@ def _column(numbers: Sequence[int]) -> IntArray:
     return np.array(numbers, np.int64)[:, None]
 
 
-class _FitScore(LocalScore):
+class FitScore(LocalScore):
+    """How full resources get, by the configured strategy."""
+
     def __init__(
         self,
         state: SchedulingState,
@@ -247,12 +249,12 @@ class _FitScore(LocalScore):
             if resource.name in known
             and (wanted.get(resource.name, 0) > 0 or not is_scalar(resource.name))
         ]
-        self._columns = np.array([known[resource.name] for resource in scored], np.int64)
-        self._wanted = _column([wanted.get(resource.name, 0) for resource in scored])
-        self._weights = _column([resource.weight for resource in scored])
+        self.columns = np.array([known[resource.name] for resource in scored], np.int64)
+        self.wanted = _column([wanted.get(resource.name, 0) for resource in scored])
+        self.weights = _column([resource.weight for resource in scored])
         names = [resource.name for resource in scored]
-        self._defaulted = [row for row, name in enumerate(names) if name in NON_ZERO]
-        self._non_zero = np.array([NON_ZERO.index(names[row]) for row in self._defaulted], np.int64)
+        self.defaulted = [row for row, name in enumerate(names) if name in NON_ZERO]
+        self.non_zero = np.array([NON_ZERO.index(names[row]) for row in self.defaulted], np.int64)
         self._of_both: tuple[int, int] | None = None
         if sorted(names) == sorted(NON_ZERO) and not self._ratio:
             self._of_both = wanted.get(CPU, 0), wanted.get(MEMORY, 0)
@@ -261,8 +263,12 @@ class _FitScore(LocalScore):
 
     def judge(self, nodes: IntArray | None) -> IntArray:
         """The weighted mean over the resources that the node has; a row for each of them."""
-        capacity, weights, divisor = self._shares(nodes)
-        score = self._rule(self._used(nodes) + self._wanted, capacity)
+        return self.mean(self._used(nodes) + self.wanted, self._shares(nodes))
+
+    def mean(self, requested: IntArray, shares: Shares) -> IntArray:
+        """The same by what is requested of the resources then."""
+        capacity, weights, divisor = shares
+        score = self._rule(requested, capacity)
         if self._ratio:
             weights = np.where(score > 0, weights, 0)
             divisor = np.maximum(weights.sum(axis=0), 1)
@@ -271,6 +277,14 @@ class _FitScore(LocalScore):
         if self._ratio:
             mean = np.floor(total / divisor + 0.5).astype(np.int64)
         return mean
+
+    def shares(self, capacity: IntArray) -> Shares:
+        """How resources count on nodes that have so much of them, a row for each."""
+        weights = np.where(capacity > 0, self.weights, 0)
+        divisor = np.maximum(weights.sum(axis=0), 1)
+        if len(divisor) and (divisor == divisor[0]).all():
+            divisor = divisor[:1]
+        return np.maximum(capacity, 1), weights, divisor
 
     def judge_at(self, node: int) -> int:
         """`judge` in plain numbers, which is quicker for a single node."""
@@ -315,31 +329,26 @@ class _FitScore(LocalScore):
     @cached_property
     def _plain(self) -> list[tuple[int, int | None, int, int]]:
         """Column, the column of sums with defaults if there is one, request and weight."""
-        defaults = dict(zip(self._defaulted, self._non_zero.tolist(), strict=True))
-        wanted, weights = self._wanted[:, 0].tolist(), self._weights[:, 0].tolist()
-        rows = zip(self._columns.tolist(), wanted, weights, strict=True)
+        defaults = dict(zip(self.defaulted, self.non_zero.tolist(), strict=True))
+        wanted, weights = self.wanted[:, 0].tolist(), self.weights[:, 0].tolist()
+        rows = zip(self.columns.tolist(), wanted, weights, strict=True)
         return [(column, defaults.get(i), *rest) for i, (column, *rest) in enumerate(rows)]
 
-    def _shares(self, nodes: IntArray | None) -> _Shares:
+    def _shares(self, nodes: IntArray | None) -> Shares:
         """Of all nodes, found once for all groups that are scored by the same resources."""
         if nodes is not None:
             return self._shares_of(nodes)
-        key = (NodeResourcesFit.name, *self._columns.tolist(), *self._weights[:, 0].tolist())
+        key = (NodeResourcesFit.name, *self.columns.tolist(), *self.weights[:, 0].tolist())
         return self._state.facts.once(key, lambda: self._shares_of(None))
 
-    def _shares_of(self, nodes: IntArray | None) -> _Shares:
-        capacity = rows_of(self._state.cluster.resources.by_resource, self._columns, nodes)
-        weights = np.where(capacity > 0, self._weights, 0)
-        divisor = np.maximum(weights.sum(axis=0), 1)
-        if nodes is None and len(divisor) and (divisor == divisor[0]).all():
-            divisor = divisor[:1]
-        return np.maximum(capacity, 1), weights, divisor
+    def _shares_of(self, nodes: IntArray | None) -> Shares:
+        return self.shares(rows_of(self._state.cluster.resources.by_resource, self.columns, nodes))
 
     def _used(self, nodes: IntArray | None) -> IntArray:
         """Silent containers count with their defaults for cpu and memory, the rest as requested."""
-        defaulted = rows_of(self._state.non_zero_used.T, self._non_zero, nodes)
-        if len(defaulted) == len(self._columns):
+        defaulted = rows_of(self._state.non_zero_used.T, self.non_zero, nodes)
+        if len(defaulted) == len(self.columns):
             return defaulted
-        used = rows_of(self._state.used.T, self._columns, nodes)
-        used[self._defaulted] = defaulted
+        used = rows_of(self._state.used.T, self.columns, nodes)
+        used[self.defaulted] = defaulted
         return used

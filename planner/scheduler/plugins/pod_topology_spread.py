@@ -64,9 +64,9 @@ class PodTopologySpread:
             return SKIP
         keys = frozenset(each.topology_key for each in constraints)
         counted = [CountedSpread(state, group, each, keys) for each in constraints]
-        return PreFilterResult(_SpreadFilter(counted))
+        return PreFilterResult(SpreadFilter(counted))
 
-    def pre_score(self, state: SchedulingState, group: PodGroup) -> _SpreadScore | None:
+    def pre_score(self, state: SchedulingState, group: PodGroup) -> SpreadScore | None:
         """Prefer nodes whose domains have few matching pods.
 
         The system's own defaults don't ask for all keys, so that nodes without a zone label are
@@ -82,7 +82,7 @@ class PodTopologySpread:
             CountedSpread(state, group, each, keys, by_node=each.topology_key == HOSTNAME)
             for each in constraints
         ]
-        return _SpreadScore(counted, nodes_with_keys(state, keys))
+        return SpreadScore(counted, nodes_with_keys(state, keys))
 
     def _constraints(
         self, state: SchedulingState, group: PodGroup, action: WhenUnsatisfiable
@@ -106,9 +106,11 @@ def _with_keys(constraint: TopologySpreadConstraint, group: PodGroup) -> Topolog
     return constraint.replace(label_selector=merged)
 
 
-class _SpreadFilter(Filter):
+class SpreadFilter(Filter):
+    """Domains that are too far ahead."""
+
     def __init__(self, constraints: list[CountedSpread]) -> None:
-        self._constraints = constraints
+        self.constraints = constraints
         self._coarse = next((each for each in constraints if each.coarse), None)
         self._others = [each for each in constraints if each is not self._coarse]
 
@@ -129,21 +131,21 @@ class _SpreadFilter(Filter):
     def verdicts(self) -> IntArray:
         """The first constraint that refuses a node decides the reason."""
         verdicts: IntArray = np.zeros(1, np.int64)
-        for each in reversed(self._constraints):
+        for each in reversed(self.constraints):
             reason = np.where(each.topology.domain_of < 0, _LABEL, _SKEW)
             verdicts = np.where(each.over(), reason, verdicts)
         return verdicts
 
     def refused(self) -> BoolArray:
         """By any constraint."""
-        refused = self._constraints[0].over()
-        for each in self._constraints[1:]:
+        refused = self.constraints[0].over()
+        for each in self.constraints[1:]:
             refused |= each.over()
         return refused
 
     def verdict_at(self, node: int) -> int:
         """The same for one node."""
-        for each in self._constraints:
+        for each in self.constraints:
             domain = each.topology.domain_of[node]
             if domain < 0:
                 return _LABEL
@@ -153,14 +155,14 @@ class _SpreadFilter(Filter):
 
     def refused_at(self, nodes: IntArray) -> BoolArray:
         """Likewise of a few nodes."""
-        refused = self._constraints[0].over_at(nodes)
-        for each in self._constraints[1:]:
+        refused = self.constraints[0].over_at(nodes)
+        for each in self.constraints[1:]:
             refused |= each.over_at(nodes)
         return refused
 
     def kinds(self, nodes: IntArray) -> list[IntArray]:
         """By each constraint."""
-        return [each.kinds(nodes) for each in self._constraints]
+        return [each.kinds(nodes) for each in self.constraints]
 
     def status(self, verdict: int) -> Status:
         """A node without the label can't be helped by preemption."""
@@ -171,7 +173,7 @@ class _SpreadFilter(Filter):
     def numbers(self, nodes: IntArray) -> Sequence[str]:
         """The topology key, and `count + self - minimum > maxSkew` for the node's domain."""
         texts = [""] * len(nodes)
-        for each in reversed(self._constraints):
+        for each in reversed(self.constraints):
             domains = each.topology.domain_of[nodes]
             refused = np.flatnonzero(each.over()[nodes] & (domains >= 0))
             limit = f"- {each.minimum()} > {each.constraint.max_skew}"
@@ -182,12 +184,12 @@ class _SpreadFilter(Filter):
 
     def apply(self, changes: Changes) -> None:
         """Count along."""
-        for each in self._constraints:
+        for each in self.constraints:
             each.add(changes)
 
     def dry_run(self, change: Change) -> None:
         """Count along as preemption does."""
-        for each in self._constraints:
+        for each in self.constraints:
             each.add_for_preemption(change)
 
 
@@ -197,16 +199,18 @@ def _rounded(number: float) -> int:
     return whole + (number - whole >= 0.5)
 
 
-class _SpreadScore(Score):
+class SpreadScore(Score):
+    """Domains with few pods get more points."""
+
     def __init__(self, constraints: list[CountedSpread], takes_part: BoolArray) -> None:
-        self._constraints = constraints
-        self._takes_part = takes_part
+        self.constraints = constraints
+        self.takes_part = takes_part
 
     def scores(self, feasible: IntArray) -> IntArray:
         """round(sum of count x ln(domains + 2) + maxSkew - 1); ignored nodes 0."""
-        scored = self._takes_part[feasible]
+        scored = self.takes_part[feasible]
         total = np.zeros(len(feasible))
-        for each in self._constraints:
+        for each in self.constraints:
             domain = each.topology.domain_of[feasible]
             if each.constraint.topology_key == HOSTNAME:
                 size = int(scored.sum())
@@ -222,9 +226,9 @@ class _SpreadScore(Score):
 
     def scores_of(self, examples: IntArray, sizes: IntArray) -> IntArray:
         """The same in plain numbers, of a few nodes that stand for so many each."""
-        scored: list[bool] = self._takes_part[examples].tolist()
+        scored: list[bool] = self.takes_part[examples].tolist()
         total = [0.0] * len(scored)
-        for each in self._constraints:
+        for each in self.constraints:
             domains: list[int] = each.topology.domain_of[examples].tolist()
             if each.constraint.topology_key == HOSTNAME:
                 size = sum(n for n, on in zip(sizes.tolist(), scored, strict=True) if on)
@@ -243,7 +247,7 @@ class _SpreadScore(Score):
     def kinds(self, nodes: IntArray) -> list[IntArray]:
         """By the pods on a node where hosts are counted, and by the domain for other keys."""
         found = []
-        for each in self._constraints:
+        for each in self.constraints:
             domains = each.topology.domain_of[nodes]
             hosts = each.constraint.topology_key == HOSTNAME
             found.append(np.where(domains < 0, -1, each.per_node[nodes]) if hosts else domains)
@@ -251,7 +255,7 @@ class _SpreadScore(Score):
 
     def normalise(self, raw: IntArray, feasible: IntArray) -> IntArray:
         """100 x (max + min - score) // max; nodes that take no part get 0."""
-        scored = self._takes_part[feasible]
+        scored = self.takes_part[feasible]
         if not scored.any():
             return np.zeros_like(raw)
         highest, lowest = int(raw[scored].max()), int(raw[scored].min())
@@ -261,5 +265,5 @@ class _SpreadScore(Score):
 
     def apply(self, changes: Changes) -> None:
         """Count along."""
-        for each in self._constraints:
+        for each in self.constraints:
             each.add(changes)
