@@ -56,8 +56,11 @@ class DefaultEvictor:
             return None
         if self._args.no_eviction_policy == "Mandatory" and PREFER_NO_EVICTION in pod.annotations:
             return "an annotation asks to leave it alone"
-        found = (check(pod) for check in self._checks)
-        return next((reason for reason in found if reason is not None), None)
+        for check in self._checks:
+            reason = check(pod)
+            if reason is not None:
+                return reason
+        return None
 
     def pre_eviction_filter(self, pod: Pod) -> bool:
         """Whether it may be evicted now."""

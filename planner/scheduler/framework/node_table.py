@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from planner.cluster.resources import STANDARD
 from planner.cluster.topology import IntArray
+from planner.scheduler.framework.plugin import LocalScore
 from planner.scheduler.framework.state import SchedulingState
-from planner_models.resources import CPU, MEMORY, PODS
+from planner_models.resources import PODS
 
 FloatArray: TypeAlias = NDArray[np.float64]
 EXACT = 2**42
@@ -30,7 +31,7 @@ WHOLE = 1.2e-13
 """Added to a percentage before it is cut to a whole number."""
 _ROWS = slice(0, 2)
 """Cpu and memory come first."""
-_CPU, _MEMORY, _PODS = map(STANDARD.index, (CPU, MEMORY, PODS))
+_PODS = STANDARD.index(PODS)
 
 
 class NodeTable:
@@ -53,6 +54,7 @@ class NodeTable:
         """Whether no container of any of their pods was ever silent about cpu or memory."""
         self._places = np.full(len(state.cluster.nodes), -1)
         self._places[nodes] = np.arange(len(nodes))
+        self._columns: dict[LocalScore, FloatArray] = {}
         self._read(nodes, self._places[nodes])
         self._parts: tuple[tuple[int, int], FloatArray] | None = None
 
@@ -72,16 +74,37 @@ class NodeTable:
         for change in changes.few:
             place = int(self._places[change.node])
             if place >= 0:
-                self._read(change.node, place)
+                self._read_one(change.node, place)
 
-    def _read(self, nodes: IntArray | int, places: IntArray | int) -> None:
+    def _read(self, nodes: IntArray, places: IntArray) -> None:
         """What the state says of these nodes now."""
-        used = self._state.used[nodes].T
-        self._used[0, places], self._used[1, places] = used[_CPU], used[_MEMORY]
-        defaulted = self._state.non_zero_used[nodes].T
-        self._defaulted[0, places], self._defaulted[1, places] = defaulted
+        used, defaulted = self._state.used[nodes].T, self._state.non_zero_used[nodes].T
+        self._used[:, places], self._defaulted[:, places] = used[_ROWS], defaulted
         self._spoken = self._spoken and bool((used[_ROWS] == defaulted).all())
         self.takes_more[places] = used[_PODS] < self._pods[places]
+        for score, column in self._columns.items():
+            score.catch_up()
+            column[places] = score.scores(nodes)
+
+    def _read_one(self, node: int, place: int) -> None:
+        """The same in plain numbers."""
+        used: list[int] = self._state.used[node].tolist()
+        defaulted: list[int] = self._state.non_zero_used[node].tolist()
+        self._used[0, place], self._used[1, place] = used[_ROWS]
+        self._defaulted[0, place], self._defaulted[1, place] = defaulted
+        self._spoken = self._spoken and used[_ROWS] == defaulted
+        self.takes_more[place] = used[_PODS] < self._pods[place]
+        for score, column in self._columns.items():
+            score.catch_up()
+            column[place] = score.score_at(node)
+
+    def column(self, score: LocalScore) -> FloatArray:
+        """What a score that is about nodes alone says of these; not to be changed."""
+        found = self._columns.get(score)
+        if found is None:
+            score.catch_up()
+            found = self._columns[score] = score.scores(self.nodes).astype(np.float64)
+        return found
 
     def places_of(self, nodes: Iterable[int]) -> list[int]:
         """The columns of those of these nodes that are here."""

@@ -124,10 +124,8 @@ class BalancedScore(LocalScore):
         """
         if self._of_both is None or not table.exact:
             return super().scores_in(table)
-        now = self._now
-        now.catch_up()
         filled = _balance_of_parts(np.minimum(table.parts(*self._of_both), 1))
-        filled -= now.scores(table.nodes)
+        filled -= table.column(self._now)
         filled += _HALF
         filled /= 2
         np.floor(filled, out=filled)
