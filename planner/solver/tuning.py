@@ -139,11 +139,18 @@ LAST_FULL_NODES_SHARE = 0.6  # and in the end
 PLAN_RESERVE = 0.4  # seconds that are left for ordering and checking the plan
 STEP_SECONDS = 4e-5  # a step of a walk
 STEP_POD_SECONDS = 1.2e-7  # the same, for each pod
-SET_SECONDS = 1.5e-7  # a set of pods in filling nodes anew
+SET_SECONDS = 7e-8  # a set of pods in filling nodes anew
 REMAINDER_SECONDS = 8e-8  # a set that is tried on a remainder
 SUM_SECONDS = 5e-8  # a sum in the proof that one pod has to stay out
 MOST_SUMS = 12_000_000  # sums there at the most, which is what memory allows
 MOST_PAIRS = 2_000_000  # pairs of halves there
+HALF_SECONDS = 6e-8  # half a set of few pods in the proof that nodes with few pods waste too much
+HALF_PAIRS = 600_000  # pairs of halves there, before the second resource is looked at,
+MOST_FULL_SETS = 30_000  # and after that
+PAIRS_HOPE = 4  # times the pairs of halves: with a guess above that none are looked for
+PARTNER_CELLS = 2**24  # cells of a table that says which halves have a partner
+PARTNER_ROUNDS = 2  # times that both halves are looked up there
+SPARSE_SHARE = 0.6  # that proof
 WALK_PATIENCE = 6  # rounds without success after which the first walks end
 WALK_ATTEMPTS = 4  # ways of the same quality that are compared by their moves
 WALK_ON_STEPS = 500  # steps for lower priorities after nodes that are alike were decided
@@ -176,21 +183,23 @@ PAIRS_AT_ONCE = 400_000  # remainders times sets in one array, which is what mem
 # sets that are tried for a node, by the number of nodes left; otherwise one:
 BRANCHES = {8: 2, 7: 2, 6: 2, 5: 3, 4: 6, 3: 48}
 HALF_WINDOW = 0.04  # the part of the other half's sums that each sum is compared with
+# what a node may waste of a tight resource, in shares of what there is to waste for each node left:
+WASTE_SHARES = 3.0
+HALF_SAMPLE = 62  # pods of half a sample at the most
 SAMPLE_PODS = 22  # pods up to which all sets are looked at, otherwise those of a sample
-CHEAP_SETS = 2  # sets of an enumeration that are worth one in filling
+KEPT_SUBSETS = 64  # tables of all sets of some pods that are kept
 NODE_SETS = 1_000  # what the sets of one node cost beside their number, in sets
 # in the first, the next and all later attempts at a number of pods: sets of half a sample, nodes
 # that are filled together at the end, and for those sets, remainders and work at the most:
 REFILL_CARE = (
     (300, 9, 40_000, 250, 1_000_000),
-    (300, 9, 40_000, 250, 1_000_000),
-    (600, 11, 100_000, 400, 3_000_000),
+    (600, 9, 40_000, 250, 1_000_000),
     (1200, 11, 100_000, 400, 3_000_000),
-    (2400, 14, 250_000, 1_000, 20_000_000),
+    (2400, 11, 100_000, 400, 3_000_000),
+    (4000, 11, 100_000, 400, 3_000_000),
 )
 REFILL_ATTEMPTS = 40  # attempts at a number of pods
-# pairs of groups up to which pods are exchanged for others that leave more room:
-EXCHANGE_PAIRS = 100_000
-EXCHANGES = 50  # how many are
+CHOICE_WORK = 0.02  # deterministic seconds to choose pods that leave the most room
+CHOICE_GROUP_SECONDS = 4e-5  # the same in seconds, for each group
 # pods that are left out of the most that sums allow, from attempt to attempt:
 LEFT_OUT = (0, 1, 2, 4, 8, 16)

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import combinations
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +20,6 @@ import numpy as np
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
 from planner.solver.packing.enumeration import Effort, completed
-
-_BITS = 62
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +29,29 @@ class _Half:
     pods: list[int]
     sums: IntArray
     many: IntArray
-    masks: IntArray
+    members: IntArray
 
     def pods_of(self, row: int) -> list[int]:
-        mask = int(self.masks[row])
-        return [pod for i, pod in enumerate(self.pods) if mask >> i & 1]
+        return [self.pods[i] for i in self.members[row].tolist() if i < len(self.pods)]
+
+
+@cache
+def _pods_for(rows: int, pods: int, most: int) -> int:
+    """Of how many pods all sets of up to `most` are no more than so many; one at the least."""
+    while pods > 1 and sum(comb(pods, k) for k in range(min(most, pods) + 1)) > rows:
+        pods -= 1
+    return pods
+
+
+@lru_cache(maxsize=tuning.KEPT_SUBSETS)
+def _subsets(pods: int, most: int) -> IntArray:
+    """All sets of up to so many of some pods: a row of their numbers, and `pods` for nobody."""
+    rows = [
+        [*each, *[pods] * (most - k)]
+        for k in range(most + 1)
+        for each in combinations(range(pods), k)
+    ]
+    return np.array(rows, np.int64).reshape(len(rows), most)
 
 
 class Care(NamedTuple):
@@ -101,7 +120,7 @@ class Filling:
             return None
         pods = np.bincount(self._group[left.pods], minlength=len(self._sizes))
         found = completed(self._sizes, pods, room[0], len(room), self._care.effort)
-        self.work += found.work // tuning.CHEAP_SETS
+        self.work += found.work
         if found.counts is None:
             return None
         by_group = [left.pods[self._group[left.pods] == g].tolist() for g in range(len(pods))]
@@ -149,23 +168,22 @@ class Filling:
 
     def _halves(self, pods: IntArray, room: IntArray, each: int) -> tuple[_Half, _Half]:
         if len(pods) <= tuning.SAMPLE_PODS:
-            return self._half(pods[::2], room, _BITS), self._half(pods[1::2], room, _BITS)
-        sample = pods[self._random.permutation(len(pods))[: 2 * _BITS]]
+            return self._half(pods[::2], room, len(pods)), self._half(pods[1::2], room, len(pods))
+        sample = pods[self._random.permutation(len(pods))[: 2 * tuning.HALF_SAMPLE]]
         return self._half(sample[::2], room, each), self._half(sample[1::2], room, each)
 
     def _half(self, pods: IntArray, room: IntArray, most: int) -> _Half:
-        sums = np.zeros((1, len(room)), np.int64)
-        many, masks = np.zeros(1, np.int64), np.zeros(1, np.int64)
-        for i, pod in enumerate(pods.tolist()):
-            if len(sums) > self._care.rows:
-                break
-            more = sums + self._size[pod]
-            fits = (more <= room).all(axis=1) & (many < most)
-            sums = np.concatenate([sums, more[fits]])
-            many = np.concatenate([many, many[fits] + 1])
-            masks = np.concatenate([masks, masks[fits] | (1 << i)])
+        """The sets of up to so many of the first pods, of as many pods as there may be rows for."""
+        pods = pods[: _pods_for(self._care.rows, len(pods), most)]
+        members = _subsets(len(pods), min(most, len(pods)))
+        sizes = np.append(self._size[pods], np.zeros((1, len(room)), np.int64), axis=0)
+        sums = np.zeros((len(members), len(room)), np.int64)
+        for column in members.T:
+            sums += sizes[column]
+        rows = np.flatnonzero((sums <= room).all(axis=1))
         self.work += len(sums)
-        return _Half(pods.tolist(), sums, many, masks)
+        members = members[rows]
+        return _Half(pods.tolist(), sums[rows], (members < len(pods)).sum(axis=1), members)
 
     def _pairs(
         self, one: _Half, other: _Half, room: IntArray, left: _Left
@@ -177,7 +195,10 @@ class Filling:
         sums = other.sums[order]
         missing = room[tight] - one.sums[:, tight]
         high = np.searchsorted(sums[:, tight], missing, side="right")
-        low = np.searchsorted(sums[:, tight], missing - left.slack[tight], side="left")
+        spare = int(left.slack[tight])
+        if nodes > 3:
+            spare = min(spare, int(tuning.WASTE_SHARES * spare / nodes) + 1)
+        low = np.searchsorted(sums[:, tight], missing - spare, side="left")
         if nodes > 2:
             low = np.maximum(low, high - max(12, int(tuning.HALF_WINDOW * self._care.rows)))
         many = high - low

@@ -13,10 +13,11 @@ import numpy as np
 
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
+from planner.solver.packing.choose_pods import roomiest
 from planner.solver.packing.enumeration import Effort
 from planner.solver.packing.fill_nodes import Care, Filling
 from planner.solver.packing.question import Stock
-from planner.solver.packing.room_bounds import Packed, ceiling, mixtures
+from planner.solver.packing.room_bounds import Packed, ceiling
 
 CARES = tuple(Care(rows, last, Effort(*most)) for rows, last, *most in tuning.REFILL_CARE)
 
@@ -130,46 +131,6 @@ def _easy(stock: Stock, take: IntArray) -> bool:
     each = np.maximum(load / max(1, pods), 1)
     slack = (stock.room.sum(axis=0) - load) / each
     return bool((slack * pods**2 >= (4 * nodes) ** 2).all())
-
-
-def roomiest(stock: Stock, target: tuple[int, ...]) -> IntArray:
-    """So many pods by priority that the most room is left, of what there is least of."""
-    together = np.maximum(stock.room.sum(axis=0), 1)
-    shares = stock.size / together
-    short = np.flatnonzero(stock.total @ stock.size > together)
-    weights = mixtures(len(short)) or [np.zeros(0, np.int64)]
-    takes = [_lightest(stock, target, shares[:, short] @ each) for each in weights]
-    best = max(takes, key=lambda take: float((1.0 - take @ shares).min()))
-    return _exchanged(stock, best, shares)
-
-
-def _lightest(stock: Stock, target: tuple[int, ...], weighed: IntArray) -> IntArray:
-    take = stock.least.copy()
-    for rank, pods in enumerate(target):
-        mine = np.flatnonzero(stock.rank == rank)
-        mine = mine[np.argsort(weighed[mine], kind="stable")]
-        spare = (stock.total - stock.least)[mine]
-        before = np.cumsum(spare) - spare
-        take[mine] += np.clip(pods - int(stock.least[mine].sum()) - before, 0, spare)
-    return take
-
-
-def _exchanged(stock: Stock, take: IntArray, shares: IntArray) -> IntArray:
-    """Pods for others of their priority, as long as that leaves more room."""
-    take = take.copy()
-    for _ in range(tuning.EXCHANGES):
-        left = 1.0 - take @ shares
-        out = np.flatnonzero(take > stock.least)
-        into = np.flatnonzero(take < stock.total)
-        if len(out) * len(into) > tuning.EXCHANGE_PAIRS:
-            break
-        after = (left + shares[out, None] - shares[None, into]).min(axis=2)
-        after[stock.rank[out, None] != stock.rank[None, into]] = -np.inf
-        if not after.size or after.max() <= left.min() + 1e-12:
-            break
-        i, j = np.unravel_index(int(after.argmax()), after.shape)
-        take[[out[i], into[j]]] += -1, 1
-    return take
 
 
 def _filled(stock: Stock, take: IntArray, care: Care, work: Work, seed: int) -> IntArray | None:

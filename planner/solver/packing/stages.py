@@ -16,6 +16,7 @@ from planner.cluster.topology import IntArray
 from planner.interrupts import interruptible
 from planner.solver import tuning
 from planner.solver.packing.by_sets import BySets
+from planner.solver.packing.choose_pods import none_fits
 from planner.solver.packing.exchanges import ExchangeWalks
 from planner.solver.packing.fewer_moves import homeward, relabelled
 from planner.solver.packing.full_nodes import one_stays_out
@@ -23,6 +24,7 @@ from planner.solver.packing.identical_nodes import alike, settled
 from planner.solver.packing.question import Stock
 from planner.solver.packing.refill import Work, refilled
 from planner.solver.packing.room_bounds import Packed, bounded, still_known
+from planner.solver.packing.sparse_nodes import too_many
 
 
 def pack(stock: Stock, limit: float, seed: int) -> Packed:
@@ -34,6 +36,8 @@ def pack(stock: Stock, limit: float, seed: int) -> Packed:
         return _rearranged(stock, bounded(stock, stock.now), share, seed, begin)
     first = _walked(stock, stock.now, limit * tuning.WALK_SHARE, seed, tuning.WALK_PATIENCE)
     packed = _tightened(stock, first, limit * tuning.FULL_NODES_SHARE)
+    if packed.unsettled and same:
+        packed = _refuted(stock, packed, limit * tuning.SPARSE_SHARE)
     refill = size <= tuning.REFILL_CELLS
     few = len(stock.room) <= tuning.LAST_NODES[-1]
     if packed.unsettled and same and few:
@@ -171,6 +175,28 @@ def _tightened(stock: Stock, packed: Packed, limit: float) -> Packed:
         return replace(packed, spent=spent)
     known = {**still_known(packed, packed.placed), rank: packed.placed[rank]}
     return replace(bounded(stock, packed.counts, known), spent=spent)
+
+
+def _refuted(stock: Stock, packed: Packed, limit: float) -> Packed:
+    """Fewer pods of the first priority that is open, where no so many pods fit in all the room.
+
+    Or where nodes with few of them would waste too much. What is out of reach, no later step tries.
+    """
+    spent, until = packed.spent, packed.spent + limit
+    while packed.unsettled and spent < until:
+        rank = packed.open_rank
+        goals = (*packed.placed[:rank], packed.bounds[rank])
+        spent += tuning.CHOICE_GROUP_SECONDS * len(stock.groups)
+        certain = none_fits(stock, goals)
+        if not certain:
+            found = too_many(stock, goals, int((until - spent) / tuning.HALF_SECONDS))
+            certain = found.certain
+            spent += found.work * tuning.HALF_SECONDS
+        if not certain:
+            break
+        known = {**still_known(packed, packed.placed), rank: goals[rank] - 1}
+        packed = bounded(stock, packed.counts, known)
+    return replace(packed, spent=spent)
 
 
 def _walked(
