@@ -47,12 +47,10 @@ class _Chain:
         self.stuck = other.stuck
 
 
-def anneal(
-    search: Search, starts: Sequence[Counts], worth: Sequence[float], until: float, seed: int = 0
-) -> None:
+def anneal(search: Search, starts: Sequence[Counts], worth: Sequence[float], until: float) -> None:
     """Keep the cheapest answer that is found; `worth` says how well a node of an offer pays."""
     shortfall = Shortfall(search)
-    random = Random(seed)
+    random = Random(0)
     neighbours = Neighbours(search, worth, random)
     every = sorted(set(starts))
     missing = shortfall.missing_of(every, [float("inf")] * len(every))
@@ -77,7 +75,7 @@ def anneal(
 def _chains(search: Search, begin: Sequence[_Chain], number: int) -> list[_Chain]:
     """In turns from the best answer and from sets that are near one, later more from the best."""
     found = search.found
-    size = 1 if search.many is None else CHAINS
+    size = max(1, min(CHAINS, search.lanes // STEPS))
     made = list(begin)
     if found is not None:
         counts = found.added.counts
@@ -100,7 +98,7 @@ class _Round:
     ) -> None:
         self._search, self._shortfall = search, shortfall
         self._neighbours, self._random = neighbours, random
-        self._steps = 1 if search.many is None else STEPS
+        self._steps = min(search.lanes, STEPS)
         self._known: dict[Counts, Missing] = {}
 
     def run(self, chains: Sequence[_Chain], until: float) -> set[Counts]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations_with_replacement
 
 from planner.pools.fill import Counts, Fill
-from planner.pools.search import LANES, Search
+from planner.pools.search import Search
 from planner.pools.shortfall import Shortfall
 
 
@@ -95,11 +95,10 @@ def _filled(
     search: Search, shortfall: Shortfall, sets: Sequence[Counts], until: float
 ) -> Iterator[Counts]:
     """Those in which nobody waits."""
-    size = 1 if search.many is None else LANES
-    for first in range(0, len(sets), size):
+    for first in range(0, len(sets), search.lanes):
         if search.spent > until:
             return
-        chosen = sets[first : first + size]
+        chosen = sets[first : first + search.lanes]
         missing = shortfall.missing_of(chosen, [float(search.least.cost(each)) for each in chosen])
         yield from (each for each, more in zip(chosen, missing, strict=True) if not more.cost)
 

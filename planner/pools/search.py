@@ -31,8 +31,8 @@ BESIDE_NODES = 600
 """What a landing costs beside looking at nodes, in nodes."""
 NODES_SECONDS, PODS_SECONDS = 2e-3, 1e-5
 """Adding nodes to the cluster; and for each pod that waits."""
-LANES = 64
-"""Sets that are filled at once."""
+LANES, PLACES = 64, 8_000
+"""Sets that are filled at once, and about how many nodes they may have together."""
 STEP_SECONDS, PLACE_SECONDS = 9e-5, 4e-8
 """A landing in all of them, and for each of their nodes."""
 
@@ -102,11 +102,18 @@ class Search:
         """Sets filled side by side, where the rules allow it."""
         return many_fills(self.filling)
 
+    @cached_property
+    def lanes(self) -> int:
+        """How many sets are filled at once: 1 if each is filled alone."""
+        if self.many is None or self.survival is not None:
+            return 1
+        return max(1, min(LANES, PLACES // max(1, self.many.nodes)))
+
     def waiting(self, many: ManyFills, sets: Sequence[tuple[Counts, int]]) -> IntArray:
         """By set with its seed, and by run: how many pods wait."""
         found = []
-        for first in range(0, len(sets), LANES):
-            chosen = sets[first : first + LANES]
+        for first in range(0, len(sets), self.lanes):
+            chosen = sets[first : first + self.lanes]
             found.append(many.waiting(chosen))
             places = len(chosen) * (many.nodes + max(sum(counts) for counts, _ in chosen))
             self.spent += many.steps * (STEP_SECONDS + PLACE_SECONDS * places)

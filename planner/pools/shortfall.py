@@ -46,9 +46,9 @@ class Shortfall:
 
     def __init__(self, search: Search) -> None:
         self._search = search
-        self._order = list(
-            range(search.seeds if search.many is None else max(search.seeds, SURE_SEEDS))
-        )
+        self._many = search.many if search.survival is None else None
+        seeds = search.seeds if self._many is None else max(search.seeds, SURE_SEEDS)
+        self._order = list(range(seeds))
         cluster = search.filling.cluster
         self._group_of = cluster.group_of
         self._prices = _prices(search)
@@ -59,10 +59,9 @@ class Shortfall:
 
     def missing_of(self, sets: Sequence[Counts], most: Sequence[float]) -> list[Missing]:
         """What is missing in each of several sets; the search may give up where it is too much."""
-        many = self._search.many
-        if many is None or self._search.survival is not None:
+        if self._many is None:
             return [self._alone(counts, limit) for counts, limit in zip(sets, most, strict=True)]
-        return self._together(many, sets)
+        return self._together(self._many, sets)
 
     def _together(self, many: ManyFills, sets: Sequence[Counts]) -> list[Missing]:
         """One seed turns most sets down; only what may be a better answer has to stand them all."""
@@ -122,7 +121,7 @@ class Shortfall:
     @cached_property
     def _of_runs(self) -> tuple[FloatArray, FloatArray]:
         """By run: a pod's share, and a node for it; others' pods count nothing."""
-        many, goal = self._search.many, set(self._search.filling.goal)
+        many, goal = self._many, set(self._search.filling.goal)
         prices = [
             self._prices[int(self._group_of[run.pods[0]])] if run.pods[0] in goal else Price(0, 0)
             for run in (() if many is None else many.runs)

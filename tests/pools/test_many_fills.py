@@ -53,9 +53,23 @@ def _workload(draw: random.Random, name: str) -> Json:
             affinity("podAffinity", ZONE, about),
             affinity("podAntiAffinity", HOSTNAME, about),
             affinity("podAntiAffinity", ZONE, about),
+            {"topologySpreadConstraints": [_soft(ZONE, about), _soft(HOSTNAME, about)]},
+            _preferred("podAffinity", ZONE, about),
+            _preferred("podAntiAffinity", HOSTNAME, about),
         ]
     )
-    return pods(name, draw.randint(1, 8), cpu, **rules)
+    priority = draw.choice((0, 0, 100))
+    return pods(name, draw.randint(1, 8), cpu, priority=priority, **rules)
+
+
+def _soft(key: str, about: str) -> Json:
+    return {**spread(key, app=about), "whenUnsatisfiable": "ScheduleAnyway"}
+
+
+def _preferred(kind: str, key: str, about: str) -> Json:
+    term = {"topologyKey": key, "labelSelector": {"matchLabels": {"app": about}}}
+    wish = {"weight": 7, "podAffinityTerm": term}
+    return {"affinity": {kind: {"preferredDuringSchedulingIgnoredDuringExecution": [wish]}}}
 
 
 def one_by_one(filling: Filling, many: ManyFills, counts: Counts, seed: int) -> list[int]:
