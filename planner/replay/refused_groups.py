@@ -1,15 +1,20 @@
 """Groups whose pods need not be tried: no pod has left a node where that could help.
 
 As kube-scheduler's queueing hints: a pod that waits for room alone is tried again only when
-somebody leaves a node that has enough room in all.
+somebody leaves a node that has enough room in all, or when a cordon is lifted from one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import numpy as np
 
 from planner.cluster.node_rules import BoolArray
-from planner.scheduler.cycle import Evaluation
+from planner.cluster.topology import IntArray
+
+Fits = Callable[[int, IntArray], bool]
+"""Whether one of these nodes may take a pod of the group now."""
 
 
 class RefusedGroups:
@@ -21,20 +26,20 @@ class RefusedGroups:
         """When each was refused, as a length of `freed`, and the nodes that might take it, if any
         might."""
 
-    def note(self, group: int, evaluation: Evaluation) -> None:
-        """It was refused just now; nothing is kept of those for which pods elsewhere matter."""
-        if evaluation.local:
-            nodes = evaluation.resolvable
+    def note(self, group: int, nodes: BoolArray | None) -> None:
+        """It was refused just now, and might be taken by these; None: pods elsewhere matter."""
+        if nodes is not None:
             self._groups[group] = (len(self._freed), nodes if nodes.any() else None)
 
-    def still(self, group: int) -> bool:
-        """Whether nothing could have helped since."""
+    def still(self, group: int, fits: Fits) -> bool:
+        """Whether nothing could have helped since: no node that was left has room now."""
         if group not in self._groups:
             return False
         since, resolvable = self._groups[group]
         if resolvable is None or since == len(self._freed):
             return True
-        if resolvable[self._freed[since:]].any():
+        nodes = np.array(self._freed[since:], np.int64)
+        if fits(group, nodes[resolvable[nodes]]):
             del self._groups[group]
             return False
         self._groups[group] = (len(self._freed), resolvable)

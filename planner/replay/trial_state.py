@@ -21,12 +21,15 @@ from random import Random
 import numpy as np
 
 from planner.cluster import GONE, PENDING, Cluster
+from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.replay.refused_groups import RefusedGroups
+from planner.replay.room_by_priority import RoomByPriority
 from planner.replay.verify import CORDON, cordoned_node
 from planner.scheduler.cycle import Evaluation, Scheduler
 from planner.scheduler.framework.plugin import UNRESOLVABLE, Status
 from planner.scheduler.framework.state import SchedulingState
+from planner.scheduler.plugins.node_resources_fit import NodeResourcesFit
 from planner.scheduler.preemption import Preemption, preempt
 from planner.scheduler.profile import Profile
 
@@ -81,12 +84,18 @@ class TrialState:
         self._behind: set[int] = set()
         """Pods that may be elsewhere than the scheduler's state has them."""
         self._fingerprint = Fingerprint()
+        self._room = RoomByPriority(cluster, self._now)
+        self._judges_room = _judges_room(profile)
+        self._all = np.arange(len(cluster.nodes))
+        self._is_cordoned = np.zeros(len(cluster.nodes), np.bool_)
+        self._possible: dict[int, BoolArray | None] = {}
+        """By group the nodes that could ever take it, where nothing but these matters."""
         self._answers: dict[tuple[int, int, frozenset[int]], IntArray] = {}
         self._kept = 0
         self._hopeless: set[tuple[int, int, frozenset[int]]] = set()
         """Questions after preemption that had no answer."""
         self._freed: list[int] = []
-        """Nodes that pods have left since the start, in that order."""
+        """Nodes that pods have left since the start, or cordons, in that order."""
         self._refused = RefusedGroups(self._freed)
         self._helpless = RefusedGroups(self._freed)
         """Groups that no node takes, and those that preemption does not help, either."""
@@ -102,6 +111,8 @@ class TrialState:
         self._state, self._scheduler = self._start, self._scheduler_at_start
         self._fingerprint.value = 0
         changed = list(self._changed)
+        for pod in changed:
+            self._shift_room(pod, int(self.cluster.node_of[pod]))
         self._now[changed] = self.cluster.node_of[changed]
         self._changed.clear()
         self._moved(*changed)
@@ -127,10 +138,13 @@ class TrialState:
         wanted = frozenset(nodes)
         if wanted == self._cordoned:
             return
-        self._cordoned = wanted
-        self._forget_refusals()
+        lifted, self._cordoned = self._cordoned - wanted, wanted
+        self._is_cordoned[:] = False
+        self._is_cordoned[list(wanted)] = True
         if self._hides:
+            self._freed.extend(sorted(lifted))  # to whoever waits it is as if somebody had left
             return
+        self._forget_refusals()
         changed = list(self.cluster.nodes)
         for node in wanted:
             changed[node] = cordoned_node(changed[node], True)
@@ -165,7 +179,7 @@ class TrialState:
     def best(self, pod: int) -> IntArray:
         """The nodes of which kube-scheduler picks any for the pod now; none if it has to wait."""
         group = int(self.cluster.group_of[pod])
-        if self._refused.still(group):
+        if self._refused.still(group, self._may_fit):
             return NONE
         if not self._keeps:
             return self._asked(pod, group)
@@ -185,22 +199,26 @@ class TrialState:
     def preemption(self, pod: int, random: Random | None) -> Preemption | None:
         """The node where pods of lower priority give way to this one, which no node takes now."""
         group = int(self.cluster.group_of[pod])
-        if not self._outranks(group) or self._helpless.still(group):
+        if not self._outranks(group) or self._helpless.still(group, self._may_preempt):
             return None
         question = (group, self._fingerprint.value, self._cordoned)
         if question in self._hopeless:
             return None
+        may_take = self._may_take(pod, group)
+        if not self._may_preempt(
+            group, self._all if may_take is None else np.flatnonzero(may_take)
+        ):
+            self._helpless.note(group, may_take)
+            return None
         evaluation = self._evaluated(pod, group)
-        nodes = len(self._state.all_nodes)
         drawn = None if random is None else random.getstate()
-        found = preempt(
-            self._scheduler, evaluation, 0 if random is None else random.randrange(nodes)
-        )
+        offset = 0 if random is None else random.randrange(len(self._state.all_nodes))
+        found = preempt(self._scheduler, evaluation, offset)
         if found.nominated is None:
             if random is not None and drawn is not None:
                 random.setstate(drawn)  # what is known from elsewhere does not draw, either
             self._hopeless.add(question)
-            self._helpless.note(group, evaluation)
+            self._helpless.note(group, self._may_take(pod, group))
             return None
         if random is None:
             return found
@@ -223,8 +241,34 @@ class TrialState:
             return choice.best()
         evaluation = self._evaluated(pod, group)
         if not evaluation.feasible_count:
-            self._refused.note(group, evaluation)
+            self._refused.note(group, self._may_take(pod, group))
         return evaluation.best
+
+    def _may_take(self, pod: int, group: int) -> BoolArray | None:
+        """Nodes that take the pod if others leave them, or a cordon; None if more could help."""
+        self._follow()
+        if group not in self._possible:
+            cycle = self._scheduler.cycle(pod)
+            request = self.cluster.resources.requests[group]
+            large = ((request <= self.cluster.resources.allocatable) | (request == 0)).all(axis=1)
+            self._possible[group] = (large & ~cycle.never) if cycle.local else None
+        return self._possible[group]
+
+    def _may_fit(self, group: int, nodes: IntArray) -> bool:
+        """Whether one of the nodes has room for a pod of the group; in doubt it has."""
+        nodes = self._shown(group, nodes)
+        return bool(not self._judges_room or self._room.fits(group, nodes).any())
+
+    def _may_preempt(self, group: int, nodes: IntArray) -> bool:
+        """The same if all pods below it were gone."""
+        nodes = self._shown(group, nodes)
+        return bool(not self._judges_room or self._room.fits_without_lower(group, nodes).any())
+
+    def _shown(self, group: int, nodes: IntArray) -> IntArray:
+        """Those that no cordon hides from the group."""
+        if not self._hides or not self._cordoned or group in self._tolerating:
+            return nodes
+        return nodes[~self._is_cordoned[nodes]]
 
     def _evaluated(self, pod: int, group: int) -> Evaluation:
         self._follow()
@@ -242,11 +286,19 @@ class TrialState:
                 self._fingerprint.shift(group, place, terminating, delta)
                 if delta < 0:
                     self._freed.append(place)
+        self._shift_room(pod, node)
         self._now[pod] = node
         self._changed.add(pod)
         self._moved(pod)
 
+    def _shift_room(self, pod: int, node: int) -> None:
+        group = int(self.cluster.group_of[pod])
+        for place, delta in ((int(self._now[pod]), -1), (node, 1)):
+            if place >= 0:
+                self._room.shift(group, place, delta)
+
     def _forget_refusals(self) -> None:
+        self._possible.clear()
         self._freed.clear()
         self._refused.clear()
         self._helpless.clear()
@@ -287,6 +339,13 @@ def _found_tolerating(cluster: Cluster) -> frozenset[int]:
         if id(tolerations) not in known:
             known[id(tolerations)] = any(each.tolerates(CORDON) for each in tolerations)
     return frozenset(g.index for g in cluster.groups if known[id(g.spec.tolerations)])
+
+
+def _judges_room(profile: Profile) -> bool:
+    """Whether every request has to find room on a node."""
+    args = profile.resolved.args.node_resources_fit
+    judged = any(plugin.name == NodeResourcesFit.name for plugin in profile.filters)
+    return judged and not (args.ignored_resources or args.ignored_resource_groups)
 
 
 def _taints_honoured(cluster: Cluster, profile: Profile) -> bool:

@@ -119,11 +119,15 @@ class _Replay:
         self._old = {pod: len(cluster.pods) + i for i, pod in enumerate(dict.fromkeys(leaving))}
         self._state = SchedulingState(with_old_pods(cluster, list(self._old)))
         self._scheduler = Scheduler(self._state, profile)
+        self._cordons: dict[int, bool] = {}
+        """Set or lifted since the last step that asks for it."""
         self.evicted: set[int] = set()
         self.hopped: set[int] = set()
 
     def take(self, index: int, step: Step) -> Fault | None:
         """Take one step, or say why it can't be taken."""
+        if self._cordons and step.action not in ("cordon", "uncordon"):
+            self._cordon()
         match step.action:
             case "evict":
                 return self._evict(index, step.pod, step.node)
@@ -132,7 +136,7 @@ class _Replay:
             case "move":
                 return self._move(index, step)
             case "cordon" | "uncordon":
-                self._cordon(step.node, step.action == "cordon")
+                self._cordons[step.node] = step.action == "cordon"
                 return None
 
     def _move(self, index: int, step: Step) -> Fault | None:
@@ -172,11 +176,13 @@ class _Replay:
             self._state.remove(self._old[pod], GONE)
         return None
 
-    def _cordon(self, node: int, cordoned: bool) -> None:
+    def _cordon(self) -> None:
         """Judged anew from here on: a cordon and its taint change which domains are eligible."""
         now = self._state.snapshot()
         nodes = list(now.nodes)
-        nodes[node] = cordoned_node(nodes[node], cordoned)
+        for node, cordoned in self._cordons.items():
+            nodes[node] = cordoned_node(nodes[node], cordoned)
+        self._cordons.clear()
         self._state = SchedulingState(replace(now, nodes=tuple(nodes)))
         self._scheduler = Scheduler(self._state, self._profile)
 

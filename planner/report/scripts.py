@@ -161,17 +161,35 @@ def _script_waves(
 
 
 def _plan_waves(document: Plan) -> Iterator[ScriptWave]:
-    """Waves that only place pods belong to the evictions that they waited for."""
+    """Waves that only place pods belong to the evictions that they waited for.
+
+    Unless they set or lift cordons, which are held from wave to wave.
+    """
     found: list[ScriptWave] = []
+    cordoned: tuple[str, ...] = ()
     for wave in document.waves:
         moves = [step for step in wave.steps if step.action in ("evict", "move") and step.pod]
-        if moves:
-            found.append(ScriptWave(tuple(map(_planned, moves)), ready=_ready(wave.ready)))
+        before, cordoned = cordoned, _cordoned(cordoned, wave.steps)
+        if moves or cordoned != before:
+            evictions = tuple(map(_planned, moves))
+            hold, ready = bool(cordoned), _ready(wave.ready)
+            found.append(ScriptWave(evictions, cordon=cordoned, hold=hold, ready=ready))
         elif found:
             later = {(namespace, controller) for namespace, controller, _ in _ready(wave.ready)}
             kept = tuple(each for each in found[-1].ready if each[:2] not in later)
             found[-1] = replace(found[-1], ready=(*kept, *_ready(wave.ready)))
     return iter(found)
+
+
+def _cordoned(before: Iterable[str], steps: Iterable[Step]) -> tuple[str, ...]:
+    """The nodes that a plan keeps cordoned during a wave."""
+    nodes = set(before)
+    for step in steps:
+        if step.node and step.action == "cordon":
+            nodes.add(step.node)
+        elif step.node and step.action == "uncordon":
+            nodes.discard(step.node)
+    return tuple(sorted(nodes))
 
 
 def _planned(step: Step) -> ScriptEviction:

@@ -7,18 +7,21 @@ from then on, so that most steps that are not clean cost one trial.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from planner.cluster.topology import IntArray
 from planner.disruption.budgets import Allowances
-from planner.replay.steps import Step
 from planner.replay.trial import Trial, WavePlan
 from planner.scheduler.profile import Profile
 from planner.sequences.scheduler_replay import departing, manner, replay_seconds
 from planner.sequences.waves import Waves
 from planner.solver.problem.problem import Problem
 
+WAVE_SECONDS = 1e-3
+"""About what each wave of a trial takes, beside the landings in it."""
+SOME_TRIALS = 20
+"""About so many it takes until a plan with cordons is clean."""
 SLOW_SECONDS = 0.1
 """Trials that take longer than this are few."""
 
@@ -60,16 +63,15 @@ class DriveOffs:
         allowances: Allowances,
         seeds: int,
         effort: Effort,
-        waves_of: Callable[[Sequence[Step]], Waves | None],
     ) -> None:
         self.problem = problem
         self.effort = effort
         self._profile = profile
         self._allowances = allowances
-        self._waves_of = waves_of
         self._seeds = list(range(seeds))
         self._known: frozenset[int] = frozenset()
         self._trial: Trial | None = None
+        self.ends: list[IntArray] = []
 
     @property
     def slow(self) -> bool:
@@ -77,16 +79,18 @@ class DriveOffs:
         cluster = self.problem.cluster
         return replay_seconds(cluster, 2 * len(cluster.pending)) > SLOW_SECONDS
 
-    def of(self, steps: Sequence[Step]) -> tuple[DriveOff, ...] | None:
-        """Who is driven off in the first seed in which somebody is; None if the steps are clean.
-
-        Steps that can't be taken at all are not clean, either: then it is nobody.
-        """
-        waves = self._waves_of(steps)
-        return () if waves is None else self.in_waves(waves)
+    def affords(self, evictions: int) -> bool:
+        """Whether there is time for some trials in which every eviction has a wave of its own."""
+        cluster = self.problem.cluster
+        one = replay_seconds(cluster, len(cluster.pending) + evictions) + WAVE_SECONDS * evictions
+        return SOME_TRIALS * one <= self.effort.left
 
     def in_waves(self, waves: Waves) -> tuple[DriveOff, ...] | None:
-        """The same for steps in waves."""
+        """Who is driven off in the first seed in which somebody is; None if the waves are clean.
+
+        Then `ends` says where pods are in the end, seed by seed.
+        """
+        self.ends = []
         going = departing(waves)
         pods = {pod for wave in going for pod in wave.evictions}
         if not pods:
@@ -104,7 +108,9 @@ class DriveOffs:
     ) -> tuple[DriveOff, ...]:
         cluster = self.problem.cluster
         self.effort.spent += replay_seconds(cluster, len(cluster.pending) + pods)
+        self.effort.spent += WAVE_SECONDS * len(waves)
         run = trial.run(waves, manner(seed), unlimited=True)
+        self.ends.append(run.node_of)
         landed = {landing.pod: landing.node for landing in run.landings}
         return tuple(DriveOff(pod, victim, landed.get(pod)) for pod, victim in run.driven)
 

@@ -12,20 +12,22 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from planner.cluster import Cluster
 from planner.interrupts import interruptible
 from planner.replay import check_steps
-from planner.replay.steps import Step
+from planner.replay.steps import NOBODY, Step
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import Profile
 from planner.sequences.candidate import Candidate, greedy
+from planner.sequences.clean_plans import Clean, Held, Series
 from planner.sequences.decide import decide
 from planner.sequences.decision import Decision, bound_from, objectives_from
 from planner.sequences.draft import Draft, evicted_by
 from planner.sequences.drive_offs import DriveOff, DriveOffs, Effort
 from planner.sequences.few_evictions_each import few_evictions_each
+from planner.sequences.held_room import waves_with_held_room
 from planner.sequences.open_room import OpenRoom
 from planner.sequences.order import Order, find_order
 from planner.sequences.outcome import PlanOutcome
@@ -34,10 +36,11 @@ from planner.sequences.scheduler_replay import (
     ReplayedSeeds,
     judging_seeds,
     may_drive_off,
+    replayed_before,
     scheduler_replay,
 )
 from planner.sequences.value import coherent, trivial_bound
-from planner.sequences.waves import Waves, guess_waves
+from planner.sequences.waves import Waves, cut_waves, guess_waves
 from planner.sequences.within_budgets import plan_within_budgets
 from planner.solver import route
 from planner.solver.problem.options import SolveOptions
@@ -48,9 +51,6 @@ FIRST_SHARE = 0.2
 """The part of the time limit for the first plan, where replacements could drive others off."""
 ALL_SHARE = 0.9
 """The part for all plans with their trials: the rest is for checking and writing down."""
-ROUND_SECONDS = 0.5
-"""What the first further plans get, whatever the limit: more time finds what less would, too. Later
-ones get twice as much each time."""
 ROUNDS = 30
 """So many further plans are looked at."""
 HINT_LIMIT = 2_000
@@ -99,25 +99,6 @@ def with_rebalance(outcome: PlanOutcome, report: Report) -> PlanOutcome | None:
     return plan_without_preemption(cluster, asked, outcome.profile, report)[0]
 
 
-@dataclass(eq=False)
-class _Series:
-    """Plans made one after the other, each without the evictions that made trouble before."""
-
-    spared: frozenset[int]
-    seconds: float = ROUND_SECONDS
-    reasons: dict[int, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False)
-class _Clean:
-    """Steps that are clean, their worth, and who was left alone for it, with the reason."""
-
-    steps: tuple[Step, ...]
-    candidate: Candidate
-    series: _Series
-    left_alone: dict[int, str]
-
-
 class _Careful:
     """The search for a clean plan, after a first one that is not."""
 
@@ -128,10 +109,10 @@ class _Careful:
         self._effort = effort
         self._seeds = judging_seeds(first.before, first.steps.evictions)
         self._trials = DriveOffs(
-            first.problem, first.profile, first.allowances, self._seeds, effort, self._waves_of
+            first.problem, first.profile, first.allowances, self._seeds, effort
         )
-        self._of_the_first = _Series(frozenset())
-        self._found: list[_Clean] = [self._clean((), _Series(frozenset()))]
+        self._of_the_first = Series(frozenset())
+        self._found: list[Clean] = [self._clean((), None, Series(frozenset()))]
         """What kube-scheduler does alone is clean: whatever happens, there is a plan."""
         self._interrupted = first.decision.stopped == "interrupted"
 
@@ -149,21 +130,25 @@ class _Careful:
             self._interrupted = True
         for clean in self._best:
             outcome = self._outcome(clean)
+            if outcome.waves.beyond:
+                continue
+            if clean.held is not None:
+                return outcome, replayed_before(outcome, clean.held.ends)
             replayed = scheduler_replay(outcome)
-            if not outcome.waves.beyond and (replayed is None or not replayed.driven):
+            if replayed is None or not replayed.driven:
                 return outcome, replayed
         raise AssertionError("a plan without evictions drives nobody off")
 
     def _look(self) -> None:
         """The first plan, few evictions for each pod, then others in turns and more on top."""
-        whole, homes = _Series(frozenset()), _Series(self._homeless())
+        whole, homes = Series(frozenset()), Series(self._homeless())
         self._offer(self._first.decision.steps, self._of_the_first)
         if self._interrupted:
             return
         for steps in self._simple():
             if self._effort.over:
                 break
-            self._offer(steps, _Series(frozenset()))
+            self._offer(steps, Series(frozenset()))
         turns, done = [homes, whole], set[int]()
         for _ in range(ROUNDS):
             best = self._best[0]
@@ -199,7 +184,7 @@ class _Careful:
             for pod in pods
         )
 
-    def _solved(self, series: _Series, kept: Sequence[Step] = ()) -> tuple[Step, ...]:
+    def _solved(self, series: Series, kept: Sequence[Step] = ()) -> tuple[Step, ...]:
         """Steps after those that are kept, without the evictions of the series."""
         options, first = self._problem.options, self._first
         start = check_steps(first.before, kept, first.judged).after if kept else first.before
@@ -217,36 +202,55 @@ class _Careful:
             raise KeyboardInterrupt
         return (*kept, *found.steps)
 
-    def _offer(self, steps: Sequence[Step], series: _Series) -> bool:
+    def _offer(self, steps: Sequence[Step], series: Series) -> bool:
         """Keep what is clean of the steps; whether there is somebody new to be left alone."""
-        known, cleaned = len(series.reasons), self._cleaned(steps, series)
+        known = len(series.reasons)
+        cleaned, held = self._cleaned(steps, series)
         if check_steps(self._first.before, cleaned, self._first.judged).good:
-            self._found.append(self._clean(cleaned, series))
+            self._found.append(self._clean(cleaned, held, series))
         return len(series.reasons) > known
 
-    def _clean(self, steps: tuple[Step, ...], series: _Series) -> _Clean:
+    def _clean(self, steps: tuple[Step, ...], held: Held | None, series: Series) -> Clean:
         first = self._first
         candidate = greedy(self._problem, first.judged, first.profile, steps)
-        return _Clean(steps, candidate, series, dict(series.reasons))
+        return Clean(steps, held, candidate, series, dict(series.reasons))
 
     @property
-    def _best(self) -> list[_Clean]:
+    def _best(self) -> list[Clean]:
         """What was found, the best first; of equally good plans the earlier one."""
         return sorted(self._found, key=lambda each: each.candidate.key, reverse=True)
 
-    def _cleaned(self, steps: Sequence[Step], series: _Series) -> tuple[Step, ...]:
+    def _cleaned(
+        self, steps: Sequence[Step], series: Series
+    ) -> tuple[tuple[Step, ...], Held | None]:
         """The steps without the evictions that lead to a preemption; at last that is all of them.
 
-        Where it is not seen which one did, the last one goes.
+        Where only room decides, room is held for whom it is meant before anything is given up.
+        Where it is not seen which eviction did it, the last one goes.
         """
-        draft = Draft(self._first.before, steps)
-        while draft.evicted and (driven := self._trials.of(draft.steps)) is not None:
-            hurried = self._effort.over or self._trials.slow
+        draft, hold = Draft(self._first.before, steps), False
+        while draft.evicted:
+            waves = self._held(draft.steps) if hold else self._waves_of(draft.steps)
+            driven = () if waves is None else self._trials.in_waves(waves)
+            if driven is None and waves is not None and hold:
+                moves = tuple(step for step in waves.steps if step.pod != NOBODY)
+                return moves, Held(waves, tuple(self._trials.ends))
+            if driven is None:
+                break
+            if not hold and self._may_hold(draft):
+                hold = True
+                continue
+            hurried = self._effort.over or (self._trials.slow and not hold)
             for pod in self._guilty(draft, driven if hurried else driven[:1]):
                 series.reasons |= self._reasons(pod, driven)
                 draft = draft.without(pod)
             draft = self._ordered(draft)
-        return draft.steps
+        return draft.steps, None
+
+    def _may_hold(self, draft: Draft) -> bool:
+        """Whether nothing but room decides, and there is time to try what cordons lead to."""
+        affordable = self._trials.affords(len(draft.evicted))
+        return affordable and route.any_order_works(self._problem)
 
     def _ordered(self, draft: Draft) -> Draft:
         """The same in an order in which every landing has room, where there is one."""
@@ -290,6 +294,12 @@ class _Careful:
         cell = (int(cluster.group_of[pod]), int(cluster.node_of[pod]))
         return dict.fromkeys(self._problem.movable.get(cell, ()), text)
 
+    def _held(self, steps: Sequence[Step]) -> Waves | None:
+        """In waves in which cordons hold room for whom it is meant; None as below."""
+        first = self._first
+        waves = waves_with_held_room(self._problem, steps)
+        return None if waves is None else cut_waves(first.before, waves, first.allowances)
+
     def _waves_of(self, steps: Sequence[Step]) -> Waves | None:
         """None if the steps are not legal."""
         first = self._first
@@ -300,7 +310,7 @@ class _Careful:
 
     # The plan
 
-    def _outcome(self, clean: _Clean) -> PlanOutcome:
+    def _outcome(self, clean: Clean) -> PlanOutcome:
         """A clean plan in waves, without hops: these are not what was tried."""
         options = self._problem.options
         reasons = {**self._of_the_first.reasons, **clean.left_alone}
@@ -308,10 +318,18 @@ class _Careful:
         left_alone = {pod: why for pod, why in reasons.items() if pod not in evicted}
         left_alone |= self._problem.left_alone
         problem = replace(self._problem, options=replace(options, hops=False))
-        outcome = outcome_of(problem, self._first.profile, self._decision(clean.candidate))
+        decision = self._decision(clean.candidate)
+        outcome = outcome_of(problem, self._first.profile, decision, self._in_waves(clean))
         return replace(
             outcome, problem=replace(self._problem, left_alone=left_alone, options=options)
         )
+
+    def _in_waves(self, clean: Clean) -> Waves | None:
+        """The waves that were tried, and last what kube-scheduler then places by itself."""
+        if clean.held is None:
+            return None
+        waves, added = clean.held.waves, clean.candidate.steps[len(clean.steps) :]
+        return replace(waves, waves=(*waves.waves, *((added,) if added else ())))
 
     def _decision(self, found: Candidate) -> Decision:
         """What the first plan proves about all plans holds for this one, too."""

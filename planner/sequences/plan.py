@@ -54,12 +54,14 @@ def _outcome(problem: Problem, profile: Profile, report: Report) -> PlanOutcome:
     return outcome_of(problem, profile, decision)
 
 
-def outcome_of(problem: Problem, profile: Profile, decision: Decision) -> PlanOutcome:
-    """What was decided, in waves and checked."""
+def outcome_of(
+    problem: Problem, profile: Profile, decision: Decision, waves: Waves | None = None
+) -> PlanOutcome:
+    """What was decided, in waves and checked; in the waves that are given, if some are."""
     judged = relaxed(profile) if problem.options.relax else profile
     cluster = problem.cluster
     limits = allowances(cluster, problem.options.max_unavailable)
-    waves, checked = _checked(problem, judged, decision, limits)
+    waves, checked = _checked(problem, judged, decision, limits, waves)
     final = check_final(cluster, checked.after, profile, displaced=_displaced(checked, problem))
     if final.lost or final.overcommitted:
         raise PlanRefusedError("the plan's final state has lost pods or overcommitted nodes")
@@ -112,21 +114,31 @@ def relaxed(profile: Profile) -> Profile:
 
 
 def _checked(
-    problem: Problem, profile: Profile, decision: Decision, limits: Allowances
+    problem: Problem,
+    profile: Profile,
+    decision: Decision,
+    limits: Allowances,
+    given: Waves | None,
 ) -> tuple[Waves, Verification]:
     """Waves whose order is legal, with hops if those are legal, too."""
+    if given is not None:
+        return given, _legal(problem, check_steps(problem.cluster, given.steps, profile))
     hopping = _hopping(problem, profile, decision)
     if hopping is not None:
         waves, checked = waved(problem, profile, hopping, limits)
         if checked.good:
             return waves, checked
     waves, checked = waved(problem, profile, decision.steps, limits)
+    return waves, _legal(problem, checked)
+
+
+def _legal(problem: Problem, checked: Verification) -> Verification:
     if checked.faults:
         fault = checked.faults[0]
         pod = problem.cluster.pods[fault.pod].key
         node = problem.cluster.nodes[fault.node].name
         raise PlanRefusedError(f"a step fails its check: {pod} on {node}: {fault.reason}")
-    return waves, checked
+    return checked
 
 
 def _hopping(problem: Problem, profile: Profile, decision: Decision) -> tuple[Step, ...] | None:

@@ -10,7 +10,7 @@ that is found in more time is not judged by more of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -67,6 +67,13 @@ def scheduler_replay(outcome: PlanOutcome) -> ReplayedSeeds | None:
     return ReplayedSeeds(seeds, agrees, {pod: frozenset(who) for pod, who in driven.items()})
 
 
+def replayed_before(outcome: PlanOutcome, ends: Sequence[IntArray]) -> ReplayedSeeds:
+    """The same from trials of the plan's waves that have been carried out, and drove nobody off."""
+    planned = _counts(outcome.before, outcome.after.node_of)
+    agrees = sum(bool((_counts(outcome.before, end) == planned).all()) for end in ends)
+    return ReplayedSeeds(len(ends), agrees)
+
+
 def manner(seed: int) -> Manner:
     """Evicted pods are gone at once, or terminate slowly, by turns."""
     return Manner(seed, terminating=seed % 2 == 1)
@@ -97,13 +104,20 @@ def replay_seconds(cluster: Cluster, landings: int) -> float:
 
 
 def departing(waves: Waves) -> list[WavePlan]:
-    """Who is evicted when; a pod that hops is evicted once, for nobody sends it anywhere."""
+    """Who is evicted when, under which cordons; these are held until a wave lifts them.
+
+    A pod that hops is evicted once, for nobody sends it anywhere.
+    """
     found: list[WavePlan] = []
     seen: set[int] = set()
+    cordoned: set[int] = set()
     for wave in waves.waves:
+        cordoned |= {step.node for step in wave if step.action == "cordon"}
+        cordoned -= {step.node for step in wave if step.action == "uncordon"}
         going = (step.pod for step in wave if step.evicts)
-        found.append(WavePlan(tuple(pod for pod in going if pod not in seen)))
-        seen.update(found[-1].evictions)
+        pods = tuple(pod for pod in going if pod not in seen)
+        found.append(WavePlan(pods, tuple(sorted(cordoned)), holds=bool(cordoned)))
+        seen.update(pods)
     return found
 
 

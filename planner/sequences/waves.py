@@ -13,7 +13,7 @@ number of moves, not with moves times waves.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
@@ -57,7 +57,7 @@ def plan_waves(
     found = None
     if not _cordons(steps):
         found = _Reordering(WaveState(cluster, allowances, profile, surge), steps).run()
-    return found or _cut(WaveState(cluster, allowances, profile, surge), steps)
+    return found or _cut(WaveState(cluster, allowances, profile, surge), _at_cordons(steps))
 
 
 def guess_waves(cluster: Cluster, steps: Sequence[Step], allowances: Allowances) -> Waves | None:
@@ -71,6 +71,17 @@ def _cordons(steps: Sequence[Step]) -> bool:
     return any(step.action in ("cordon", "uncordon") for step in steps)
 
 
+def _at_cordons(steps: Sequence[Step]) -> Iterator[list[Step]]:
+    """The steps cut before every cordon and where it is lifted."""
+    found: list[Step] = []
+    for step in steps:
+        if step.action in ("cordon", "uncordon") and found:
+            yield found
+            found = []
+        found.append(step)
+    yield found
+
+
 def _joined(steps: Sequence[Step]) -> list[Step]:
     """An eviction and the placement of the same pod right after it are a move."""
     found: list[Step] = []
@@ -82,17 +93,26 @@ def _joined(steps: Sequence[Step]) -> list[Step]:
     return found
 
 
-def _cut(state: WaveState, steps: Sequence[Step]) -> Waves:
+def cut_waves(cluster: Cluster, waves: Iterable[Sequence[Step]], allowances: Allowances) -> Waves:
+    """Given waves, cut further where budgets or room ask for it."""
+    return _cut(WaveState(cluster, allowances, None), waves)
+
+
+def _cut(state: WaveState, given: Iterable[Sequence[Step]]) -> Waves:
     """The given order, with a new wave where the current one can't take the next step."""
     waves: list[list[Step]] = []
-    for step in steps:
-        if waves and step.action not in ("cordon", "uncordon") and state.obstacle(step) is None:
-            waves[-1].append(step)
-        else:
-            state.begin()
-            state.overdraw(step)
-            waves.append([step])
-        state.apply(step)
+    for steps in given:
+        begun = False
+        for step in steps:
+            cordons = step.action in ("cordon", "uncordon")
+            if begun and (cordons or state.obstacle(step) is None):
+                waves[-1].append(step)
+            else:
+                state.begin()
+                state.overdraw(step)
+                waves.append([step])
+            begun = True
+            state.apply(step)
     return Waves(tuple(map(tuple, waves)), tuple(sorted(state.beyond)), frozenset(state.surging))
 
 

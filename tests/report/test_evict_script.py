@@ -15,7 +15,7 @@ from planner_models.evictions import (
     PlannedEviction,
     Situation,
 )
-from planner_models.plan import ReadyPods, WorkloadChange
+from planner_models.plan import ReadyPods, Step, WorkloadChange
 from tests.report.shell import OWNER, Shell
 
 COLOURED = "ns\x1b[31m'%d\\"
@@ -235,3 +235,19 @@ def test_a_rebalancing_plan_has_a_script_too(tmp_path: Path) -> None:
     assert len(shell.state["evicted"]) == 12
     assert "wave 4 of 4: 1 eviction" in done.stdout
     assert "deploy/web in default: eu-1a 3, eu-1b 3, eu-1c 3, as planned" in done.stdout
+
+
+def test_cordons_of_a_plan_are_held_until_it_lifts_them(tmp_path: Path) -> None:
+    cluster = planner.load(example="zone-outage")
+    document = cluster.solve(rebalance=True)
+    node = cluster.snapshot.nodes[0].name
+    first, *between, last = document.waves
+    waves = (
+        first.model_copy(update={"steps": (Step(action="cordon", node=node), *first.steps)}),
+        *between,
+        last.model_copy(update={"steps": (Step(action="uncordon", node=node), *last.steps)}),
+    )
+    lands = {each.pod.partition("/")[2]: each.node for each in document.placements}
+    shell = Shell.of(tmp_path, cluster.snapshot, "topology.kubernetes.io/zone", lands=lands)
+    shell.run(plan_script(document.model_copy(update={"waves": waves})), "--run")
+    assert shell.cordons() == [(True, node), (False, node)]

@@ -1,0 +1,45 @@
+"""Plans that drive nobody off, as far as they were tried, and how they were found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from planner.cluster.topology import IntArray
+from planner.replay.steps import Step
+from planner.sequences.candidate import Candidate
+from planner.sequences.waves import Waves
+
+ROUND_SECONDS = 0.5
+"""What the first further plans get, whatever the limit: more time finds what less would, too. Later
+ones get twice as much each time."""
+
+
+@dataclass(eq=False)
+class Series:
+    """Plans made one after the other, each without the evictions that made trouble before."""
+
+    spared: frozenset[int]
+    seconds: float = ROUND_SECONDS
+    reasons: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Waves in which room is held for whom it is meant, and where pods were after their trials."""
+
+    waves: Waves
+    ends: tuple[IntArray, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Clean:
+    """Steps that are clean, their worth, and who was left alone for it, with the reason.
+
+    Unless room is `held` for somebody, the steps are grouped as those of any plan.
+    """
+
+    steps: tuple[Step, ...]
+    held: Held | None
+    candidate: Candidate
+    series: Series
+    left_alone: dict[int, str]

@@ -1,0 +1,163 @@
+"""An order of steps in which room is held for whom it is meant, by cordons.
+
+Where kube-scheduler chooses the nodes, room that an eviction makes goes to whoever waits and comes
+first in the queue, and who was to have it may drive others off. So nodes are opened one after the
+other: all that is to land on a node is evicted together, once there is room for all of it. Nodes
+with room that is meant for later are cordoned meanwhile, also if it takes driving others off to
+have it. An evicted pod then finds its own place, or room that nobody is going to need. Where others
+wait for the same room it is opened when the evicted pod waits, too: then priority decides, and not
+who is there first. Several nodes are opened at once if nobody who could drive others off has the
+choice between them.
+
+Only for plans in which nothing but room decides: there any order is legal that has room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from planner.cluster.node_rules import BoolArray
+from planner.replay.steps import Step
+from planner.sequences.takers import Takers
+from planner.solver.problem.problem import Problem
+
+MOST_HIDDEN = 5
+"""One in so many nodes may be cordoned for pods that wait until their own node is opened."""
+
+
+def waves_with_held_room(problem: Problem, steps: Sequence[Step]) -> list[tuple[Step, ...]] | None:
+    """The same moves and placements in another order, with cordons that are lifted in the end.
+
+    None if there is no room for all of it in the end.
+    """
+    return _Holding(problem, steps).run()
+
+
+class _Holding:
+    """The cluster as it takes the steps, and who is still to land where."""
+
+    def __init__(self, problem: Problem, steps: Sequence[Step]) -> None:
+        cluster = self._cluster = problem.cluster
+        self._coming: dict[int, list[int]] = {}
+        for step in steps:
+            if step.lands:
+                self._coming.setdefault(step.node, []).append(step.pod)
+        for pods in self._coming.values():
+            pods.sort(key=lambda pod: -cluster.pods[pod].priority)
+        self._node_of = cluster.node_of.copy()
+        self._takers = Takers(problem, [step.pod for step in steps if step.evicts])
+        self._between: set[int] = set()
+        """Pods that the plan itself lets wait."""
+        self._cordoned: set[int] = set()
+        self._targets: Collection[int] = ()
+        """The nodes that are opened next."""
+
+    def run(self) -> list[tuple[Step, ...]] | None:
+        waves: list[tuple[Step, ...]] = []
+        while self._coming:
+            landing = {node: self._coming.pop(node) for node in self._opened()} or self._some()
+            self._targets = landing.keys()
+            first = self._first_to_leave(landing)
+            if not landing and not first:
+                return None
+            if first:
+                waves.append(tuple(self._evictions(first)))
+            if landing:
+                waves.append(tuple(self._landings(landing)))
+        return waves
+
+    # Which nodes are opened next
+
+    def _opened(self) -> list[int]:
+        """Nodes that have room for all that comes; those that are cordoned for it first."""
+        ready = [node for node, pods in self._coming.items() if self._takers.fit(node, pods)]
+        ready.sort(key=lambda node: node not in self._cordoned)
+        rivals = self._rivals(ready)
+        found: list[int] = []
+        taken = np.zeros(len(rivals), np.bool_)
+        for node, here in zip(ready, rivals.T, strict=True):
+            if not found or not (taken & here).any():
+                found.append(node)
+                taken |= here
+        return found
+
+    def _rivals(self, ready: Sequence[int]) -> BoolArray:
+        """Of groups that could drive others off, which fit on which node, if all of this comes."""
+        coming = [pod for node in ready for pod in self._coming[node]]
+        return self._takers.rivals(np.array(ready, np.int64), coming)
+
+    def _some(self) -> dict[int, list[int]]:
+        """Where no node has room for all that comes: who fits on one of them, if anybody does."""
+        for node, pods in self._coming.items():
+            some: list[int] = []
+            for pod in pods:
+                if self._takers.fit(node, [*some, pod]):
+                    some.append(pod)
+            if some:
+                self._coming[node] = [pod for pod in pods if pod not in some]
+                return {node: some}
+        return {}
+
+    # Steps
+
+    def _first_to_leave(self, landing: Mapping[int, Sequence[int]]) -> list[int]:
+        """Who has to wait before its node is opened: others could take that in the meantime.
+
+        With nobody who can land, the least important of those that are still to move waits.
+        """
+        if not landing:
+            coming = [pod for pods in self._coming.values() for pod in pods]
+            moving = [pod for pod in coming if self._node_of[pod] >= 0]
+            return sorted(moving, key=lambda pod: (self._cluster.pods[pod].priority, pod))[:1]
+        contested = self._takers.anybody()
+        first = [
+            pod
+            for node, pods in landing.items()
+            if contested[node]
+            for pod in pods
+            if self._node_of[pod] >= 0 and self._takers.outranks(pod)
+        ]
+        hidden = np.count_nonzero(self._takers.any_of(first))
+        return first if hidden * MOST_HIDDEN <= len(contested) else []
+
+    def _evictions(self, pods: Sequence[int]) -> Iterator[Step]:
+        for pod in pods:
+            self._leave(pod)
+        yield from self._cordons(())
+        yield from (Step.evict(pod, int(self._cluster.node_of[pod])) for pod in pods)
+
+    def _landings(self, landing: Mapping[int, Sequence[int]]) -> Iterator[Step]:
+        """Cordon what is meant for later, evict who did not have to wait, and land all."""
+        pods = [(pod, node) for node, each in landing.items() for pod in each]
+        moving = [pod for pod, _ in pods if self._node_of[pod] >= 0]
+        for pod in moving:
+            self._leave(pod)
+        self._between.difference_update(pod for pod, _ in pods)
+        yield from self._cordons(landing)
+        for pod, node in pods:
+            yield Step("move" if pod in moving else "place", pod, node)
+            self._takers.lands(pod, node)
+            self._node_of[pod] = node
+
+    def _leave(self, pod: int) -> None:
+        self._takers.leaves(pod, int(self._node_of[pod]))
+        self._node_of[pod] = -1
+        self._between.add(pod)
+
+    def _cordons(self, opened: Collection[int]) -> Iterator[Step]:
+        """Cordon nodes that are needed later, and that somebody who waits could take now.
+
+        And those on which a pod that waits for its own node could land before.
+        """
+        closed = np.ones(len(self._cluster.nodes), np.bool_)
+        closed[list(opened)] = False
+        needed = np.zeros_like(closed)
+        needed[[*self._coming, *(node for node in self._targets if node not in opened)]] = True
+        found = self._takers.anybody() & needed
+        found |= self._takers.any_of(sorted(self._between))
+        wanted = set(np.flatnonzero(found & closed).tolist())
+        yield from (Step.cordon(node) for node in sorted(wanted - self._cordoned))
+        yield from (Step.uncordon(node) for node in sorted(self._cordoned - wanted))
+        self._cordoned = wanted

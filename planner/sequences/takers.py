@@ -1,0 +1,105 @@
+"""Who could take which node while a plan is carried out, if need be in the place of others.
+
+Where others land is not for a plan to say, so whoever waited once may still do so: who could take a
+node are all groups that have waited, and not only those that should wait by now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from planner.cluster.node_rules import BoolArray
+from planner.cluster.topology import IntArray
+from planner.solver.problem.problem import Problem
+
+
+class Takers:
+    """Groups by position, with the nodes on which they have room without the pods below them."""
+
+    def __init__(self, problem: Problem, moving: Sequence[int]) -> None:
+        """`moving` are pods that will wait at some time, beside those that wait now."""
+        cluster = self._cluster = problem.cluster
+        groups = np.unique(cluster.group_of[[*cluster.pending.tolist(), *moving]])
+        self._position = {group: i for i, group in enumerate(groups.tolist())}
+        self._request = cluster.resources.requests[groups]
+        self._allowed = np.array([problem.allowed(group) for group in groups.tolist()])
+        priorities = np.array([cluster.groups[group].priority for group in groups.tolist()])
+        self._levels, self._level = np.unique(priorities, return_inverse=True)
+        lowest = min((group.priority for group in cluster.groups), default=0)
+        self._above: BoolArray = np.array(priorities > lowest, np.bool_)
+        self._free: IntArray = cluster.resources.allocatable - cluster.used
+        self._room = np.array([self._left_by(level) for level in self._levels.tolist()])
+        """By level of priority, what pods from there on leave of each node."""
+        waiting = set(cluster.group_of[cluster.pending].tolist())
+        self._waited: BoolArray = np.array([group in waiting for group in self._position], np.bool_)
+        self._takes: BoolArray = np.zeros((len(groups), len(self._free)), np.bool_)
+        for node in range(len(self._free)):
+            self._look(node)
+
+    def anybody(self) -> BoolArray:
+        """The nodes that somebody who has waited could take."""
+        return _any(self._takes[np.flatnonzero(self._waited)])
+
+    def outranks(self, pod: int) -> bool:
+        """Whether there is anybody whom the pod could drive off."""
+        return bool(self._above[self._of(pod)])
+
+    def any_of(self, pods: Sequence[int]) -> BoolArray:
+        """The nodes that one of these pods could take."""
+        return _any(self._takes[[self._of(pod) for pod in pods]])
+
+    def rivals(self, nodes: IntArray, coming: Sequence[int]) -> BoolArray:
+        """Groups that could drive others off, and the nodes on which they fit as these are.
+
+        Of those that have waited, and of the pods that are to come.
+        """
+        groups = self._waited.copy()
+        groups[[self._of(pod) for pod in coming]] = True
+        some = np.flatnonzero(groups & self._above)
+        request, free = self._request[some][:, None], self._free[nodes][None]
+        found = self._allowed[np.ix_(some, nodes)]
+        found &= ((request <= free) | (request == 0)).all(axis=2)
+        return found
+
+    def fit(self, node: int, pods: Sequence[int]) -> bool:
+        """Whether the node has room for all of these."""
+        asked = self._request[[self._of(pod) for pod in pods]].sum(axis=0)
+        return bool((asked <= self._free[node])[asked > 0].all())
+
+    def leaves(self, pod: int, node: int) -> None:
+        """The pod waits from now on."""
+        self._waited[self._of(pod)] = True
+        self._shift(pod, node, -1)
+
+    def lands(self, pod: int, node: int) -> None:
+        """The pod has found its node."""
+        self._shift(pod, node, 1)
+
+    def _of(self, pod: int) -> int:
+        return self._position[int(self._cluster.group_of[pod])]
+
+    def _shift(self, pod: int, node: int, delta: int) -> None:
+        request = delta * self._request[self._of(pod)]
+        self._free[node] -= request
+        self._room[self._levels <= self._cluster.pods[pod].priority, node] -= request
+        self._look(node)
+
+    def _look(self, node: int) -> None:
+        room = self._room[self._level, node]
+        fits = ((self._request <= room) | (self._request == 0)).all(axis=1)
+        self._takes[:, node] = fits & self._allowed[:, node]
+
+    def _left_by(self, priority: int) -> IntArray:
+        cluster = self._cluster
+        high = np.array([group.priority >= priority for group in cluster.groups])
+        pods = cluster.running[high[cluster.group_of[cluster.running]]]
+        room: IntArray = cluster.resources.allocatable.copy()
+        requests = cluster.resources.requests[cluster.group_of[pods]]
+        np.subtract.at(room, cluster.node_of[pods], requests)
+        return room
+
+
+def _any(rows: BoolArray) -> BoolArray:
+    return np.asarray(rows.any(axis=0))
