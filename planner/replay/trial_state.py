@@ -35,6 +35,7 @@ HIDDEN = Status("NodeUnschedulable", UNRESOLVABLE, ("node(s) were unschedulable"
 KEPT = 4_000_000
 """So many nodes in kept answers, 32 MB, are enough."""
 _MEMO = "groups that tolerate a cordon"
+_HONOURING = "whether constraints of groups honour taints"
 FINGERPRINT_BITS = 128
 _FINGERPRINT_MASK = (1 << FINGERPRINT_BITS) - 1
 
@@ -277,7 +278,13 @@ def _found_tolerating(cluster: Cluster) -> frozenset[int]:
 
 def _taints_honoured(cluster: Cluster, profile: Profile) -> bool:
     """Whether the taint of a cordon means more than that the node takes no pod."""
-    specs = {id(group.spec): group.spec for group in cluster.groups}.values()
     defaults = profile.resolved.args.pod_topology_spread.default_constraints
-    constraints = (*defaults, *(c for spec in specs for c in spec.topology_spread_constraints))
-    return any(constraint.node_taints_policy == "Honor" for constraint in constraints)
+    if any(constraint.node_taints_policy == "Honor" for constraint in defaults):
+        return True
+    memo = cluster.group_memo
+    if _HONOURING not in memo:
+        specs = {id(group.spec): group.spec for group in cluster.groups}.values()
+        own = (each for spec in specs for each in spec.topology_spread_constraints)
+        memo[_HONOURING] = any(each.node_taints_policy == "Honor" for each in own)
+    found: bool = memo[_HONOURING]
+    return found
