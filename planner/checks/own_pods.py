@@ -11,9 +11,7 @@ from planner_models.pod import DEFAULT_SCHEDULER
 
 def own_pods(cluster: Cluster, workload: CheckedWorkload) -> list[int]:
     """All that run or wait; who is leaving does not count."""
-    ref, all_groups = workload.ref, cluster.workloads
-    groups = np.array([i for i, each in enumerate(all_groups) if each == ref], np.int64)
-    pods = np.sort(cluster.pods_of(groups))
+    pods = np.sort(cluster.pods_of(cluster.groups_of(workload.ref)))
     there = (cluster.node_of[pods] != GONE) & ~cluster.terminating[pods]
     found: list[int] = pods[there].tolist()
     return found

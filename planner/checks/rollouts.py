@@ -87,13 +87,8 @@ def _rolled_out(cluster: Cluster, workload: CheckedWorkload) -> Deployment | Non
 
 def _changes(subject: Subject, deployment: Deployment) -> bool:
     """Whether no ReplicaSet has the template of the manifest."""
-    sets = [
-        (each, each.spec.replicas)
-        for each in subject.inventory.replica_sets
-        if each.namespace == deployment.namespace
-        and each.metadata.controller is not None
-        and each.metadata.controller.name == deployment.name
-    ]
+    ref = WorkloadRef(deployment.namespace, "Deployment", deployment.name)
+    sets = [(each, each.spec.replicas) for each in subject.cluster.owners.replica_sets_of(ref)]
     same_scale = deployment.replace(
         spec=deployment.spec.replace(replicas=sum(replicas for _, replicas in sets))
     )

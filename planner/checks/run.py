@@ -39,10 +39,11 @@ def check(subject: Subject, accepted: frozenset[str] = frozenset()) -> Checked:
         if rule.needs_nodes and not subject.has_nodes:
             skipped.append((rule.id, "without nodes to try it on"))
             continue
-        every = list(rule.find(subject))
+        known = frozenset(each for other, each in proven if other in rule.unless)
+        every = list(rule.find(subject.without(known)))
         before = frozenset(each.fingerprint for each in every)
         for finding in every:
-            if any((each, finding.objects[0]) in proven for each in rule.unless):
+            if finding.objects[0] in known:
                 continue
             if finding.severity == "error":
                 proven |= {(rule.id, each) for each in finding.objects}

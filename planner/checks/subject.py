@@ -2,18 +2,18 @@
 
 A manifest is known by what its controller would make of it. So each checked workload has a
 *sample*, a pod made from its template, which waits in a snapshot of the nodes and the running pods:
-rules that need no simulation ask about the sample, whatever the number of replicas. Snapshots are
-made when a rule asks for one: many ask about the text alone.
+rules that need no simulation ask about the sample, whatever the number of replicas.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from planner.checks.finding import Change
+from planner.checks.snapshots import Snapshots
 from planner.checks.workloads import CheckedWorkload, checked_workloads, controllers_of
 from planner.cluster.owners import WorkloadRef
 from planner.sources.errors import SourceError
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from planner.scheduler.profile import Profile
 
 Survive = Literal["zone", "node", "none"]
-SNAPSHOTS = ("cluster", "samples", "settled", "before_rollout")
-"""What a subject makes when it is asked for it, whichever workloads are looked at."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +59,7 @@ class Subject:
     """Everything that rules ask about."""
 
     workloads: tuple[CheckedWorkload, ...]
-    sample_pods: tuple[Pod, ...]
-    """Two for each checked workload."""
-    inventory: Inventory
-    """After the manifests were applied: pods that their controllers would make are in it."""
-    profile_of: Callable[[], Profile]
+    snapshots: Snapshots
     options: CheckOptions
     manifests: Manifests
     memo: dict[object, Any] = field(default_factory=dict)
@@ -74,29 +68,44 @@ class Subject:
     """By rule: what it could not find out within its limits, and about whom."""
 
     @property
+    def inventory(self) -> Inventory:
+        """After the manifests were applied: pods that their controllers would make are in it."""
+        return self.snapshots.inventory
+
+    @property
+    def sample_pods(self) -> tuple[Pod, ...]:
+        """Two for each workload of the manifests."""
+        return self.snapshots.sample_pods
+
+    @property
     def profile(self) -> Profile:
         """kube-scheduler's, which rules about the text alone do without."""
-        return self.profile_of()
+        return self.snapshots.profile_of()
 
-    @cached_property
+    @property
     def cluster(self) -> Cluster:
         """After the manifests were applied: their pods wait, unless they run already."""
-        from planner.cluster import build_cluster
+        return self.snapshots.cluster
 
-        return build_cluster(self.inventory)
-
-    @cached_property
+    @property
     def samples(self) -> Cluster:
         """The same nodes and running pods; nobody waits but the samples, which come last."""
-        from planner.cluster import build_cluster
+        return self.snapshots.samples
 
-        bare = self.manifests.pods
-        running = (
-            pod
-            for pod in self.inventory.pods
-            if pod.node_name and not pod.finished and pod.key not in bare
-        )
-        return build_cluster(replace(self.inventory, pods=(*running, *self.sample_pods)))
+    @property
+    def settled(self) -> Cluster:
+        """After the manifests were applied, pods moved to their new rules, and placed."""
+        return self.snapshots.settled
+
+    @property
+    def before_rollout(self) -> Cluster:
+        """After the manifests were applied, with running pods as they still are."""
+        return self.snapshots.before_rollout
+
+    @property
+    def node_rules(self) -> NodeRules:
+        """Which nodes the samples may use."""
+        return self.snapshots.node_rules
 
     @cached_property
     def budgets(self) -> tuple[PodDisruptionBudget, ...]:
@@ -106,41 +115,21 @@ class Subject:
 
     def changed(self, change: Change) -> Subject:
         """The same question about a changed input."""
-        inventory = replenished(change(self.inventory), self.inventory)
-        found = subject_of(inventory, self.manifests, self.profile_of, self.options)
-        if _same_but_budgets(inventory, self.inventory):
-            found.__dict__["cluster"] = self.cluster.with_budgets(inventory.budgets)
-        return found
+        given, inventory = self.manifests, replenished(change(self.inventory), self.inventory)
+        workloads, samples = checked_workloads(inventory, given.workloads, given.pods)
+        return Subject(workloads, self.snapshots.changed(inventory, samples), self.options, given)
 
     def about(self, objects: frozenset[ObjectName]) -> Subject:
         """The same about some of the workloads alone, if any of them is among the objects."""
         mine = tuple(each for each in self.workloads if each.object in objects)
-        if not mine:
+        return replace(self, workloads=mine) if mine else self
+
+    def without(self, objects: frozenset[ObjectName]) -> Subject:
+        """The same about all other workloads; what was simulated of all of them is left alone."""
+        others = tuple(each for each in self.workloads if each.object not in objects)
+        if len(others) == len(self.workloads):
             return self
-        found = replace(self, workloads=mine)
-        found.__dict__.update({k: v for k, v in self.__dict__.items() if k in SNAPSHOTS})
-        return found
-
-    @cached_property
-    def settled(self) -> Cluster:
-        """After the manifests were applied, pods moved to their new rules, and placed."""
-        from planner.scenario.manifests import applied, changes_templates
-
-        if not changes_templates(self.cluster, self.inventory):
-            return self.before_rollout
-        now, _ = applied(self.cluster, self.inventory)
-        return self._placed(now)
-
-    @cached_property
-    def before_rollout(self) -> Cluster:
-        """After the manifests were applied, with running pods as they still are."""
-        return self._placed(self.cluster)
-
-    def _placed(self, cluster: Cluster) -> Cluster:
-        from planner.disruption.node_lifecycle import with_condition_taints
-        from planner.evictions.suggest import settled
-
-        return settled(with_condition_taints(cluster), self.profile)
+        return replace(self, workloads=others, memo={})
 
     def seeds(self, landings: int) -> int:
         """As many draws of ties as were asked for, or as the work allows."""
@@ -148,13 +137,6 @@ class Subject:
 
         work = max(1, landings) * (len(self.inventory.nodes) + BESIDE_NODES)
         return max(1, min(self.options.seeds, TRIAL_WORK // work))
-
-    @cached_property
-    def node_rules(self) -> NodeRules:
-        """Which nodes the samples may use."""
-        from planner.cluster.node_rules import NodeRules
-
-        return NodeRules(self.samples)
 
     def sample(self, workload: CheckedWorkload) -> Pod:
         """A pod as the workload makes it."""
@@ -197,20 +179,5 @@ def subject_of(
 ) -> Subject:
     """`inventory` is everything, `given` names what is to be checked of it."""
     workloads, samples = checked_workloads(inventory, given.workloads, given.pods)
-    return Subject(workloads, samples, inventory, profile_of, options, given)
-
-
-def _same_but_budgets(one: Inventory, other: Inventory) -> bool:
-    """Whether both make the same snapshot, but for numbers of budgets.
-
-    Selectors of budgets tell pods apart, so with others there would be other groups.
-    """
-    if any(
-        getattr(one, each.name) is not getattr(other, each.name)
-        for each in fields(one)
-        if each.name != "budgets"
-    ):
-        return False
-    return [(each.key, each.spec.selector) for each in one.budgets] == [
-        (each.key, each.spec.selector) for each in other.budgets
-    ]
+    snapshots = Snapshots(inventory, samples, given.pods, cache(profile_of))
+    return Subject(workloads, snapshots, options, given)

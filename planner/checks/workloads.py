@@ -85,10 +85,9 @@ def checked_workloads(
     classes = {each.name: each for each in inventory.priority_classes}
     workloads: list[CheckedWorkload] = []
     samples: list[Pod] = []
-    for ref, controller in controllers_of(inventory):
-        if ref in refs:
-            workloads.append(_workload(inventory, ref, controller, len(samples)))
-            samples += _samples(ref, controller, classes)
+    for ref, controller in controllers_of(inventory, refs):
+        workloads.append(_workload(inventory, ref, controller, len(samples)))
+        samples += _samples(ref, controller, classes)
     if pods:
         for pod in (each for each in inventory.pods if each.key in pods):
             workloads.append(_bare(pod, len(samples)))
@@ -126,7 +125,9 @@ def template_of(controller: Controller | CronJob) -> PodTemplate:
     return controller.spec.template
 
 
-def controllers_of(inventory: Inventory) -> Iterator[tuple[WorkloadRef, Controller | CronJob]]:
+def controllers_of(
+    inventory: Inventory, only: Set[WorkloadRef] | None = None
+) -> Iterator[tuple[WorkloadRef, Controller | CronJob]]:
     """Workloads that somebody wrote: ReplicaSets of Deployments and Jobs of CronJobs are made."""
     every: Sequence[Iterable[Controller | CronJob]] = (
         inventory.deployments,
@@ -137,9 +138,13 @@ def controllers_of(inventory: Inventory) -> Iterator[tuple[WorkloadRef, Controll
         inventory.jobs,
         inventory.cron_jobs,
     )
+    names = None if only is None else {ref.name for ref in only}
     for each in (controller for kind in every for controller in kind):
-        if each.metadata.controller is None:
-            yield WorkloadRef(each.namespace, type(each).__name__, each.name), each
+        if names is not None and each.metadata.name not in names:
+            continue
+        ref = WorkloadRef(each.namespace, type(each).__name__, each.name)
+        if (only is None or ref in only) and each.metadata.controller is None:
+            yield ref, each
 
 
 def _samples(

@@ -36,7 +36,7 @@ def _build(inventory: Inventory) -> Cluster:
     pods = inventory.pods
     if finished:
         pods = tuple(pod for pod in pods if pod.phase not in FINISHED)
-    owners = Owners(_controllers(inventory))
+    owners = Owners(controllers_of(inventory))
     groups, group_of = _grouped(pods, inventory.services, owners, inventory.budgets)
     node_of = _node_of(nodes, pods)
     for array in (node_of, group_of):
@@ -143,7 +143,8 @@ def _node_of(nodes: Sequence[Node], pods: Sequence[Pod]) -> IntArray:
     )
 
 
-def _controllers(inventory: Inventory) -> Iterable[Controller]:
+def controllers_of(inventory: Inventory) -> Iterable[Controller]:
+    """Everything that makes pods."""
     yield from inventory.deployments
     yield from inventory.replica_sets
     yield from inventory.stateful_sets

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,18 +18,31 @@ from planner.cluster.topology import IntArray
 from planner_models.affinity import PodAffinityTerm
 from planner_models.selectors import LabelSelector
 
+K = TypeVar("K")
+
+
+def _joined(before: Mapping[K, list[int]], more: Mapping[K, list[int]]) -> dict[K, list[int]]:
+    """The first are left as they are."""
+    return {**before, **{key: [*before.get(key, ()), *found] for key, found in more.items()}}
+
 
 class GroupIndex:
     """Groups by namespace and by label."""
 
-    def __init__(self, groups: Sequence[PodGroup]) -> None:
+    def __init__(self, groups: Sequence[PodGroup], before: GroupIndex | None = None) -> None:
+        """`before` is the index of the first of the groups, if there is one already."""
         self._groups = groups
-        self._by_namespace: dict[str, list[int]] = defaultdict(list)
-        self._by_label: dict[tuple[str, str, str], list[int]] = defaultdict(list)
-        for group in groups:
-            self._by_namespace[group.namespace].append(group.index)
+        by_namespace: dict[str, list[int]] = defaultdict(list)
+        by_label: dict[tuple[str, str, str], list[int]] = defaultdict(list)
+        for group in groups[0 if before is None else len(before._groups) :]:
+            by_namespace[group.namespace].append(group.index)
             for key, value in group.labels.items():
-                self._by_label[(group.namespace, key, value)].append(group.index)
+                by_label[(group.namespace, key, value)].append(group.index)
+        self._by_namespace: Mapping[str, list[int]] = by_namespace
+        self._by_label: Mapping[tuple[str, str, str], list[int]] = by_label
+        if before is not None:
+            self._by_namespace = _joined(before._by_namespace, by_namespace)
+            self._by_label = _joined(before._by_label, by_label)
 
     @property
     def namespaces(self) -> Iterable[str]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from planner.cluster.groups import GroupKeys, group_pods, keys_of, other_selectors, visible_keys
+from planner.cluster.matching import GroupIndex
 from planner.cluster.owners import Owners
 from planner.cluster.resources import with_groups
 from planner.cluster.snapshot import GONE, Cluster
@@ -45,9 +46,10 @@ def with_new_pods(cluster: Cluster, pods: Sequence[Pod], owners: Owners) -> Clus
         resources=with_groups(cluster.resources, groups, appended=keys <= known),
         owners=owners,
     )
-    for shared in ("node_index", "_topologies"):
-        if shared in cluster.__dict__:
-            changed.__dict__[shared] = cluster.__dict__[shared]
+    for shared in ("node_index", "_topologies", "node_images"):
+        changed.__dict__[shared] = getattr(cluster, shared)
+    if keys <= known:
+        changed.group_memo["index"] = GroupIndex(groups, cluster.group_index)
     return changed
 
 

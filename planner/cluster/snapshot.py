@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.cluster.groups import PodGroup
 from planner.cluster.matching import GroupIndex, TermScope
+from planner.cluster.node_images import NodeImages
 from planner.cluster.owners import Owners, WorkloadRef
 from planner.cluster.resources import ResourceTable, sum_by
 from planner.cluster.storage import Storage
@@ -34,13 +35,11 @@ ELSEWHERE = -2
 GONE = -3
 """Taken out of the snapshot; its index stays, so that other indexes keep their meaning."""
 
-SHARED = (
-    *("node_index", "pod_index", "group_index", "_topologies", "workloads", "memo"),
-    "group_memo",
-)
-"""What has been found out about a snapshot and holds for all that differ in placement."""
-OF_PODS = ("terminating", "ready", "controlled", "_by_group")
-"""What holds as long as the pods are the same."""
+T = TypeVar("T")
+WHATEVER_SPECS_SAY = frozenset(("index", "workloads", "groups of"))
+"""What of the memo about groups rests on their labels and owners alone."""
+SHARED = ("_topologies", "memo", "group_memo", "pod_memo", "node_images")
+"""What holds for all snapshots that differ in placement: whoever finds it out tells the others."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,15 +90,22 @@ class Cluster:
         """Node names to indexes."""
         return {node.name: i for i, node in enumerate(self.nodes) if i not in self.ghosts}
 
-    @cached_property
+    @property
     def pod_index(self) -> Mapping[str, int]:
         """`namespace/name` to indexes."""
-        return {pod.key: i for i, pod in enumerate(self.pods)}
+        return _once(
+            self.pod_memo, "index", lambda: {pod.key: i for i, pod in enumerate(self.pods)}
+        )
 
-    @cached_property
+    @property
     def group_index(self) -> GroupIndex:
         """Groups by namespace and label."""
-        return GroupIndex(self.groups)
+        return _once(self.group_memo, "index", lambda: GroupIndex(self.groups))
+
+    @cached_property
+    def node_images(self) -> NodeImages:
+        """The images that nodes have."""
+        return NodeImages(self.nodes, self.arrival)
 
     def groups_about(self, term: PodAffinityTerm, namespace: str) -> IntArray:
         """The groups that a pod affinity term carried by a pod of `namespace` is about."""
@@ -136,34 +142,37 @@ class Cluster:
             self.node_of[pods], self.resources.requests[self.group_of[pods]], len(self.nodes)
         )
 
-    @cached_property
+    @property
     def workloads(self) -> tuple[WorkloadRef, ...]:
         """The workload of each group."""
-        return tuple(self.owners.workload_of(group.example) for group in self.groups)
+        find = self.owners.workload_of
+        return _once(
+            self.group_memo,
+            "workloads",
+            lambda: tuple(find(group.example) for group in self.groups),
+        )
 
-    @cached_property
+    def groups_of(self, workload: WorkloadRef) -> IntArray:
+        """The groups that pods of a workload are in."""
+        found = _once(self.group_memo, "groups of", lambda: _places(self.workloads))
+        return np.array(found.get(workload, ()), np.int64)
+
+    @property
     def terminating(self) -> NDArray[np.bool_]:
         """Which pods have a deletionTimestamp."""
-        found = np.fromiter((pod.terminating for pod in self.pods), np.bool_, len(self.pods))
-        found.flags.writeable = False
-        return found
+        return _once(
+            self.pod_memo, "terminating", lambda: _flags(pod.terminating for pod in self.pods)
+        )
 
-    @cached_property
+    @property
     def ready(self) -> NDArray[np.bool_]:
         """Which pods say that they are ready."""
-        found = np.fromiter((pod.ready for pod in self.pods), np.bool_, len(self.pods))
-        found.flags.writeable = False
-        return found
+        return _once(self.pod_memo, "ready", lambda: _flags(pod.ready for pod in self.pods))
 
-    @cached_property
+    @property
     def controlled(self) -> Mapping[tuple[str, str, str], Sequence[int]]:
         """The pods of each controller, by its namespace, kind and name."""
-        found: dict[tuple[str, str, str], list[int]] = {}
-        for index, pod in enumerate(self.pods):
-            owner = pod.owner
-            if owner is not None:
-                found.setdefault((pod.namespace, owner.kind, owner.name), []).append(index)
-        return found
+        return _once(self.pod_memo, "controlled", lambda: _controlled(self.pods))
 
     @cached_property
     def own_memo(self) -> dict[str, Any]:
@@ -177,15 +186,20 @@ class Cluster:
 
     @cached_property
     def group_memo(self) -> dict[str, Any]:
-        """The same from groups alone, whatever the nodes are."""
+        """The same from groups and their owners alone, whatever the nodes are."""
         return {}
 
     @cached_property
+    def pod_memo(self) -> dict[str, Any]:
+        """The same from the pods alone, wherever they run."""
+        return {}
+
+    @property
     def _by_group(self) -> tuple[IntArray, IntArray]:
         """All pods sorted by group, and where each group begins."""
-        order = np.argsort(self.group_of, kind="stable")
-        first = np.searchsorted(self.group_of[order], np.arange(len(self.groups) + 1))
-        return order, first
+        return _once(
+            self.pod_memo, "by group", lambda: _sorted_by_group(self.group_of, len(self.groups))
+        )
 
     def pods_of(self, groups: IntArray) -> IntArray:
         """The pods of some groups, wherever they are."""
@@ -216,12 +230,12 @@ class Cluster:
         for index, pod in records.items():
             pods[index] = pod
         changed = self._derived(pods=tuple(pods))
-        if renamed:
-            changed.__dict__.pop("pod_index", None)
-        if "_by_group" in self.__dict__:
-            changed.__dict__["_by_group"] = self._by_group
-        if "terminating" in self.__dict__:
-            changed.__dict__["terminating"] = _terminating_now(self.terminating, records)
+        kept = ("by group",) if renamed else ("by group", "index")
+        changed.pod_memo.update(
+            {name: self.pod_memo[name] for name in kept if name in self.pod_memo}
+        )
+        if "terminating" in self.pod_memo:
+            changed.pod_memo["terminating"] = _terminating_now(self.terminating, records)
         return changed
 
     def with_budgets(self, budgets: tuple[PodDisruptionBudget, ...]) -> Cluster:
@@ -237,16 +251,17 @@ class Cluster:
         node_of = np.append(self.node_of, np.full(len(groups), GONE))
         group_of = np.append(self.group_of, groups)
         node_of.flags.writeable = group_of.flags.writeable = False
-        changed = self._derived(pods=(*self.pods, *pods), node_of=node_of, group_of=group_of)
-        changed.__dict__.pop("pod_index", None)
-        return changed
+        return self._derived(pods=(*self.pods, *pods), node_of=node_of, group_of=group_of)
 
     def with_nodes(self, records: Mapping[int, Node]) -> Cluster:
         """Newer records of the same nodes: other labels, taints or conditions, the same room."""
         nodes = list(self.nodes)
         for index, node in records.items():
             nodes[index] = node
-        return self._with_nodes(nodes=tuple(nodes))
+        changed = self._with_nodes(nodes=tuple(nodes))
+        if any(new.status.images is not self.nodes[i].status.images for i, new in records.items()):
+            del changed.__dict__["node_images"]
+        return changed
 
     def without_nodes(self, nodes: Iterable[int]) -> Cluster:
         """The cluster without these nodes and the pods on them: whoever is there is gone.
@@ -270,34 +285,66 @@ class Cluster:
 
     def with_nodes_of(self, other: Cluster) -> Cluster:
         """The nodes as another snapshot of the same nodes and groups has them, ghosts and all."""
-        return self._with_nodes(
+        changed = self._with_nodes(
             nodes=other.nodes,
             resources=other.resources,
             arrival=other.arrival,
             ghosts=other.ghosts,
         )
+        changed.__dict__["node_images"] = other.node_images
+        return changed
 
     def _with_nodes(self, **changes: Any) -> Cluster:
         """What is known of pods and groups alone is shared."""
-        changed = replace(self, **changes)
-        self.__dict__.setdefault("group_memo", {})
-        _ = self.group_index  # each of many copies would make its own
-        for name in (*OF_PODS, "pod_index", "group_index", "workloads", "group_memo"):
-            if name in self.__dict__:
-                changed.__dict__[name] = self.__dict__[name]
-        return changed
+        return self._sharing(("group_memo", "pod_memo", "node_images"), changes)
 
     def _derived(self, **changes: Any) -> Cluster:
-        changed = replace(self, **changes)
-        for shared in ("memo", "group_memo", "_topologies"):
-            self.__dict__.setdefault(shared, {})
-        names: tuple[str, ...] = SHARED
-        if "pods" not in changes:
-            names = (*names, *OF_PODS)
-        for name in names:
-            if name in self.__dict__:
-                changed.__dict__[name] = self.__dict__[name]
+        shared = SHARED if "pods" not in changes else tuple(n for n in SHARED if n != "pod_memo")
+        changed = self._sharing(shared, changes)
+        if "node_index" in self.__dict__:
+            changed.__dict__["node_index"] = self.node_index
         return changed
+
+    def _sharing(self, names: Iterable[str], changes: Mapping[str, Any]) -> Cluster:
+        changed = replace(self, **changes)
+        for name in names:
+            changed.__dict__[name] = getattr(self, name)
+        return changed
+
+
+def _once(memo: dict[str, Any], key: str, find: Callable[[], T]) -> T:
+    """What `find` finds, asked once for all snapshots that share the memo."""
+    if key not in memo:
+        memo[key] = find()
+    found: T = memo[key]
+    return found
+
+
+def _places(workloads: Sequence[WorkloadRef]) -> dict[WorkloadRef, list[int]]:
+    found: dict[WorkloadRef, list[int]] = {}
+    for group, workload in enumerate(workloads):
+        found.setdefault(workload, []).append(group)
+    return found
+
+
+def _flags(values: Iterable[bool]) -> NDArray[np.bool_]:
+    found = np.fromiter(values, np.bool_)
+    found.flags.writeable = False
+    return found
+
+
+def _controlled(pods: Sequence[Pod]) -> dict[tuple[str, str, str], list[int]]:
+    found: dict[tuple[str, str, str], list[int]] = {}
+    for index, pod in enumerate(pods):
+        owner = pod.owner
+        if owner is not None:
+            found.setdefault((pod.namespace, owner.kind, owner.name), []).append(index)
+    return found
+
+
+def _sorted_by_group(group_of: IntArray, groups: int) -> tuple[IntArray, IntArray]:
+    order = np.argsort(group_of, kind="stable")
+    return order, np.searchsorted(group_of[order], np.arange(groups + 1))
 
 
 def _terminating_now(before: NDArray[np.bool_], records: Mapping[int, Pod]) -> NDArray[np.bool_]:

@@ -98,10 +98,11 @@ def counted_pods(cluster: Cluster, only: IntArray | None = None) -> CountedPods:
 
     Whoever asks about few groups, over and over, says which: `only`.
     """
-    counts = (cluster.node_of >= 0) & ~terminating(cluster)
-    if only is not None:
-        counts &= np.isin(cluster.group_of, only)
-    pods = np.flatnonzero(counts)
+    if only is None:
+        pods = np.flatnonzero((cluster.node_of >= 0) & ~terminating(cluster))
+    else:
+        pods = np.sort(cluster.pods_of(only))
+        pods = pods[(cluster.node_of[pods] >= 0) & ~terminating(cluster)[pods]]
     groups = cluster.group_of[pods]
     order = np.argsort(groups, kind="stable")
     first = np.searchsorted(groups[order], np.arange(len(cluster.groups) + 1))

@@ -7,8 +7,6 @@ the taint; plans look at nodes as they are a moment later.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from planner.cluster import Cluster
 from planner_models.node import Node
 from planner_models.taints import Taint
@@ -26,10 +24,9 @@ TAINT_OF = {
 
 def with_condition_taints(cluster: Cluster) -> Cluster:
     """The cluster with the taints that the conditions of its nodes ask for."""
-    nodes = tuple(_tainted(node) for node in cluster.nodes)
-    if all(new is old for new, old in zip(nodes, cluster.nodes, strict=True)):
-        return cluster
-    return replace(cluster, nodes=nodes)
+    tainted = ((index, _tainted(node)) for index, node in enumerate(cluster.nodes))
+    records = {index: node for index, node in tainted if node is not cluster.nodes[index]}
+    return cluster.with_nodes(records) if records else cluster
 
 
 def _tainted(node: Node) -> Node:

@@ -126,11 +126,8 @@ class _Draining:
         self._options = options
         self._profile = profile
         self._report = report
-        now = with_condition_taints(cluster)
-        budgets = allowances(now, options.max_unavailable)
-        self._start = settled(now, profile, budgets)
-        if self._start is not now:
-            budgets = allowances(self._start, options.max_unavailable)
+        self._start = settled(with_condition_taints(cluster), profile)
+        budgets = allowances(self._start, options.max_unavailable)
         self._leaving = leaving_pods(self._start, options, budgets)
         self._aim = aim_of(without_pods(self._start, self._leaving.lost), (), options.nodes)
         lost = bool(self._leaving.lost)

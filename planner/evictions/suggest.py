@@ -57,14 +57,14 @@ def find_evictions(
     return _Suggesting(cluster, options, profile, progress or silent).run()
 
 
-def settled(cluster: Cluster, profile: Profile, budgets: Allowances | None = None) -> Cluster:
+def settled(cluster: Cluster, profile: Profile) -> Cluster:
     """The cluster after kube-scheduler has placed what it can; who found a node is ready.
 
-    Who had to give way to a higher priority waits.
+    Who had to give way to a higher priority waits. Nobody is evicted, so that no budget is asked.
     """
     if not len(cluster.pending):
         return cluster
-    trial = Trial(cluster, profile, budgets or allowances(cluster), ())
+    trial = Trial(cluster, profile, Allowances(()), ())
     return running_at(cluster, trial.run((), Manner(seed=0)).node_of)
 
 
@@ -79,7 +79,7 @@ def running_at(cluster: Cluster, node_of: IntArray) -> Cluster:
         if node_of[pod] >= 0
     }
     now = cluster.with_pods(started).with_placement({p: int(node_of[p]) for p in moved})
-    return replace(now, budgets=recounted(now, moved))
+    return now.with_budgets(recounted(now, moved))
 
 
 class _Suggesting:

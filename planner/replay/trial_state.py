@@ -40,6 +40,7 @@ KEPT = 4_000_000
 LOGGED = 1_000_000
 """After so many changes, some 150 MB, the scheduler starts afresh with the next trial."""
 _MEMO = "groups that tolerate a cordon"
+_HONOURING = "whether constraints of groups honour taints"
 FINGERPRINT_BITS = 128
 _FINGERPRINT_MASK = (1 << FINGERPRINT_BITS) - 1
 
@@ -350,7 +351,13 @@ def _judges_room(profile: Profile) -> bool:
 
 def _taints_honoured(cluster: Cluster, profile: Profile) -> bool:
     """Whether the taint of a cordon means more than that the node takes no pod."""
-    specs = {id(group.spec): group.spec for group in cluster.groups}.values()
     defaults = profile.resolved.args.pod_topology_spread.default_constraints
-    constraints = (*defaults, *(c for spec in specs for c in spec.topology_spread_constraints))
-    return any(constraint.node_taints_policy == "Honor" for constraint in constraints)
+    if any(constraint.node_taints_policy == "Honor" for constraint in defaults):
+        return True
+    memo = cluster.group_memo
+    if _HONOURING not in memo:
+        specs = {id(group.spec): group.spec for group in cluster.groups}.values()
+        own = (each for spec in specs for each in spec.topology_spread_constraints)
+        memo[_HONOURING] = any(each.node_taints_policy == "Honor" for each in own)
+    found: bool = memo[_HONOURING]
+    return found

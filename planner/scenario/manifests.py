@@ -58,7 +58,14 @@ def applied(
 def changes_templates(cluster: Cluster, inventory: Inventory) -> bool:
     """Whether any pod of the cluster would be another one by the inventory's templates."""
     rollout = _Templates(replace(inventory, replica_sets=tuple(_following(inventory))), cluster)
-    return any(rollout.followed(pod) is not pod for pod in cluster.pods)
+    if rollout.rests:
+        return False
+    there = (cluster.node_of != GONE).tolist()
+    return any(
+        rollout.followed(pod) is not pod
+        for pod, is_there in zip(cluster.pods, there, strict=True)
+        if is_there
+    )
 
 
 def _lowered(cluster: Cluster, after: Cluster) -> list[Scalable]:
@@ -135,6 +142,11 @@ class _Templates:
         self._classes = {each.name: each for each in inventory.priority_classes}
         self._specs: dict[tuple[object, ...], tuple[PodSpec, PodSpec]] = {}
         """With the old spec beside the new one, whose identity is in the key."""
+
+    @property
+    def rests(self) -> bool:
+        """Whether all templates are those that controllers had before."""
+        return not self._owners
 
     def followed(self, pod: Pod) -> Pod:
         """The pod with its template's rules and labels; itself if it has them already."""

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from planner.cluster import GONE, Cluster
 from planner.cluster.owners import WorkloadRef
 
 
 def workload_pods(cluster: Cluster, workload: WorkloadRef) -> list[int]:
     """All that are there, terminating ones included."""
-    groups = [group for group, each in enumerate(cluster.workloads) if each == workload]
-    pods: list[int] = cluster.pods_of(np.array(groups, np.int64)).tolist()
+    pods: list[int] = cluster.pods_of(cluster.groups_of(workload)).tolist()
     return [pod for pod in pods if cluster.node_of[pod] != GONE]
 
 

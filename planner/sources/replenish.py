@@ -10,6 +10,8 @@ from planner.sources.inventory import Inventory
 from planner.sources.synthesise import OwnerKey, Workloads, missing_pods
 from planner_models.meta import KubeObject
 
+_KINDS = tuple(kind.name for kind in fields(Workloads))
+
 
 def replenished(inventory: Inventory, before: Inventory) -> Inventory:
     """The changed input with replicas made anew from the templates as they are now.
@@ -17,6 +19,11 @@ def replenished(inventory: Inventory, before: Inventory) -> Inventory:
     Controllers that are the very objects they were in `before` keep the pods that were made for
     them, unless what admission does to pods has changed; on other nodes DaemonSets make others.
     """
+    if all(
+        getattr(inventory, name) is getattr(before, name)
+        for name in (*_KINDS, "nodes", "priority_classes", "limit_ranges")
+    ):
+        return inventory
     workloads, known = _workloads(inventory), set[int]()
     if (
         inventory.priority_classes is before.priority_classes
@@ -36,9 +43,11 @@ def replenished(inventory: Inventory, before: Inventory) -> Inventory:
         or pod.owner is None
         or (pod.owner.kind, pod.namespace, pod.owner.name) not in anew
     ]
-    made = missing_pods(workloads, pods, inventory.nodes, inventory.claims, complete=known)
+    namespaces = {each.namespace for each in changed}
+    beside = [pod for pod in pods if pod.namespace in namespaces]
+    made = missing_pods(workloads, beside, inventory.nodes, inventory.claims, complete=known)
     classes = {each.name: each for each in inventory.priority_classes}
-    stored = (pod.spec for pod in pods if pod.stored)
+    stored = (pod.spec for pod in beside if pod.stored)
     admission = Admission(classes, inventory.limit_ranges, stored)
     return replace(
         inventory,

@@ -17,6 +17,7 @@ from planner.cluster import GONE, Cluster
 from planner.cluster.groups import PodGroup
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.resources import ResourceTable
+from planner.cluster.snapshot import WHATEVER_SPECS_SAY
 from planner.cluster.storage import Storage
 from planner.explain.situation.subject import Subject
 from planner.scheduler.cycle import Evaluation
@@ -177,12 +178,15 @@ def _forget(state: SchedulingState, names: frozenset[str]) -> None:
 
 def sharing(old: Cluster, new: Cluster, *, nodes: bool) -> Cluster:
     """What was computed for the old snapshot and still holds for the new one."""
-    kept = ["group_index", "workloads", "pod_index", "pending", "running"]
+    kept = ["pending", "running", "pod_memo"]
     if not nodes:
-        kept += ["node_index", "_topologies"]
+        kept += ["node_index", "_topologies", "node_images"]
     for name in kept:
         if name in old.__dict__:
             new.__dict__[name] = old.__dict__[name]
+    known = old.group_memo
+    names = known if new.groups is old.groups else WHATEVER_SPECS_SAY & known.keys()
+    new.group_memo.update({name: known[name] for name in names})
     return new
 
 

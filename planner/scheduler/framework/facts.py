@@ -6,7 +6,7 @@ at its end. They share what no placement changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -30,10 +30,22 @@ class ImageState(NamedTuple):
     nodes: IntArray
 
 
-ImageIndex: TypeAlias = Mapping[str, ImageState]
+class ImageIndex:
+    """Size (that of the first node that reported it) and nodes of every image name."""
 
-_NONE: IntArray = np.empty(0, np.int64)
-NOWHERE = ImageState(0, _NONE)
+    def __init__(self, cluster: Cluster) -> None:
+        self._images, self._ghosts = cluster.node_images, cluster.ghosts
+
+    def get(self, name: str) -> ImageState:
+        """What is known of a name; nothing where no node has it."""
+        pairs = self._images.reported.get(name, ())
+        there = [each for each in pairs if each[0] not in self._ghosts]
+        if not there:
+            return NOWHERE
+        return ImageState(there[0][1], np.array([node for node, _ in there], np.int64))
+
+
+NOWHERE = ImageState(0, np.empty(0, np.int64))
 
 
 class Facts:
@@ -78,7 +90,7 @@ class Facts:
     @cached_property
     def images(self) -> ImageIndex:
         """Which nodes have which images."""
-        return _image_index(self._cluster)
+        return ImageIndex(self._cluster)
 
     @cached_property
     def carried_terms(self) -> CarriedTerms:
@@ -114,17 +126,3 @@ def facts_of(cluster: Cluster) -> Facts:
         cluster.memo[_MEMO] = Facts(cluster)
     found: Facts = cluster.memo[_MEMO]
     return found
-
-
-def _image_index(cluster: Cluster) -> ImageIndex:
-    """Size (that of the first node that reported it) and nodes of every image name."""
-    sizes: dict[str, int] = {}
-    nodes: dict[str, list[int]] = {}
-    for index in cluster.arrival.tolist():
-        for image in cluster.nodes[index].status.images:
-            for name in image.names:
-                sizes.setdefault(name, image.size_bytes)
-                found = nodes.setdefault(name, [])
-                if not found or found[-1] != index:
-                    found.append(index)
-    return {name: ImageState(sizes[name], np.array(nodes[name], np.int64)) for name in nodes}

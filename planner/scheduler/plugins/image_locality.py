@@ -12,7 +12,6 @@ import numpy as np
 
 from planner.cluster.groups import PodGroup
 from planner.cluster.topology import IntArray
-from planner.scheduler.framework.facts import NOWHERE
 from planner.scheduler.framework.plugin import MAX_NODE_SCORE, StaticScore
 from planner.scheduler.framework.state import SchedulingState
 
@@ -29,9 +28,7 @@ class ImageLocality:
     def pre_score(self, state: SchedulingState, group: PodGroup) -> StaticScore:
         """Sum of scaled sizes, clamped between 23 MiB and 1000 MiB per container."""
         containers = (*group.spec.init_containers, *group.spec.containers)
-        images = [
-            state.images.get(normalised(container.image), NOWHERE) for container in containers
-        ]
+        images = [state.images.get(normalised(container.image)) for container in containers]
         if not any(len(image.nodes) for image in images):
             return state.facts.once(self.name, lambda: StaticScore(_nothing(state)))
         total = _nothing(state)

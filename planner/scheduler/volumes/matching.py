@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -58,9 +59,16 @@ class VolumeMatching:
         self._storage = storage
         self._reach = reach
         self._nodes = nodes
-        self._names = sorted(storage.volumes)
-        self._candidates = VolumeCandidates(storage, reach)
         self._bound: dict[tuple[Reach | None, ...], IntArray] = {}
+
+    @cached_property
+    def _names(self) -> Sequence[str]:
+        return sorted(self._storage.volumes)
+
+    @cached_property
+    def _candidates(self) -> VolumeCandidates:
+        """Only claims that are not bound yet look for one."""
+        return VolumeCandidates(self._storage, self._reach)
 
     def find(self, claims: Sequence[PodClaim], promises: Promises) -> Outcome:
         """Verdicts and choices over all nodes for a pod whose claims all exist."""

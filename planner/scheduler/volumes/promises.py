@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -47,12 +48,15 @@ class Promises:
     def __init__(self, cluster: Cluster) -> None:
         self._storage = cluster.storage
         self._nodes = cluster.node_index
-        self._index = {name: i for i, name in enumerate(sorted(cluster.storage.volumes))}
-        self._holders: IntArray = np.zeros(len(self._index), np.int64)
+        self._holders: IntArray = np.zeros(len(cluster.storage.volumes), np.int64)
         self._volumes: Counter[tuple[str, int]] = Counter()
         self._claims: Counter[tuple[str, int]] = Counter()
         self._promised: dict[str, set[int]] = defaultdict(set)
         self._node_of: dict[str, int] = {}
+
+    @cached_property
+    def _index(self) -> Mapping[str, int]:
+        return {name: i for i, name in enumerate(sorted(self._storage.volumes))}
 
     def shift(self, namespace: str, bindings: Bindings, node: int, delta: int) -> None:
         """A pod takes (1) or gives back (-1) what its claims got on the node."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -39,20 +39,37 @@ class GroupVolumes:
     """Whether placing such a pod decides something: it has unbound claims, and all exist."""
 
 
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    attachments: Attachments
+    promises: Promises
+    users: Counter[str] = field(default_factory=Counter)
+    held: dict[int, Bindings] = field(default_factory=dict)
+
+
 class VolumeState:
     """Claims in use, volumes promised and volumes attached right now."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self.reach = NodeReach(cluster)
-        self.attachments = Attachments(cluster)
-        self._matching = VolumeMatching(cluster.storage, self.reach, len(cluster.nodes))
-        self._promises = Promises(cluster)
-        self._users: Counter[str] = Counter()
         self._groups = _groups_with_claims(cluster)
-        self._held: dict[int, Bindings] = {}
+        self._matching = VolumeMatching(cluster.storage, self.reach, len(cluster.nodes))
+        self._counted: _Counted | None = None
         self._last: tuple[int, Outcome] | None = None
-        self._start()
+
+    @property
+    def _now(self) -> _Counted:
+        """Counted when the first pod with claims comes, goes or is asked about: many have none."""
+        if self._counted is None:
+            self._counted = _Counted(Attachments(self._cluster), Promises(self._cluster))
+            self._start()
+        return self._counted
+
+    @property
+    def attachments(self) -> Attachments:
+        """The volumes that nodes have attached."""
+        return self._now.attachments
 
     def of(self, group: PodGroup) -> GroupVolumes | None:
         """What a group's pods use, or None if they have no claims."""
@@ -68,7 +85,7 @@ class VolumeState:
 
         Ephemeral volumes don't count: their claim has one user by construction.
         """
-        return self._users[claim]
+        return self._now.users[claim]
 
     def outcome(self, group: PodGroup) -> Outcome:
         """What the group's claims get on every node as things stand.
@@ -77,7 +94,7 @@ class VolumeState:
         """
         if self._last is None or self._last[0] != group.index:
             claims = self._groups[group.index].claims
-            self._last = (group.index, self._matching.find(claims, self._promises))
+            self._last = (group.index, self._matching.find(claims, self._now.promises))
         return self._last[1]
 
     def bindings(self, group: PodGroup, node: int) -> Bindings:
@@ -89,7 +106,7 @@ class VolumeState:
 
     def held(self, pod: int) -> Bindings:
         """What a placed pod's claims got."""
-        return self._held.get(pod, NOTHING)
+        return self._now.held.get(pod, NOTHING)
 
     def place(self, pod: int, node: int) -> None:
         """The Reserve step, for a pod that was put on a node."""
@@ -99,7 +116,7 @@ class VolumeState:
         group = self._cluster.groups[self._cluster.group_of[pod]]
         bindings = self.bindings(group, node)
         if bindings:
-            self._held[pod] = bindings
+            self._now.held[pod] = bindings
             self._promise(group, bindings, node, 1)
         self._shift(volumes, node, 1)
 
@@ -108,7 +125,7 @@ class VolumeState:
         volumes = self._of_pod(pod)
         if volumes is None:
             return
-        bindings = self._held.pop(pod, NOTHING)
+        bindings = self._now.held.pop(pod, NOTHING)
         if bindings:
             group = self._cluster.groups[self._cluster.group_of[pod]]
             self._promise(group, bindings, node, -1)
@@ -118,13 +135,13 @@ class VolumeState:
         return self._groups.get(int(self._cluster.group_of[pod])) if self._groups else None
 
     def _promise(self, group: PodGroup, bindings: Bindings, node: int, delta: int) -> None:
-        self._promises.shift(group.namespace, bindings, node, delta)
+        self._now.promises.shift(group.namespace, bindings, node, delta)
         self._last = None
 
     def _shift(self, volumes: GroupVolumes, node: int, delta: int) -> None:
         for entry in volumes.claims:
             if not entry.ephemeral:
-                self._users[entry.key] += delta
+                self._now.users[entry.key] += delta
         self.attachments.shift(volumes.attached, node, delta)
 
     def _start(self) -> None:
