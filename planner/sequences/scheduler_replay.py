@@ -5,7 +5,8 @@ several tie seeds. It agrees if every workload ends with as many pods per zone a
 domain of the key that most pods spread over) and nobody waits who should not.
 
 Where somebody could be driven off, how many seeds there are depends on the cluster alone: a plan
-that is found in more time is not judged by more of them.
+that is found in more time is not judged by more of them. With --preempt no plan is judged by them,
+and short limits get few.
 """
 
 from __future__ import annotations
@@ -123,8 +124,17 @@ def departing(waves: Waves) -> list[WavePlan]:
 
 def _seeds(outcome: PlanOutcome, evictions: int) -> int:
     if may_drive_off(outcome.problem):
-        return judging_seeds(outcome.before, evictions)
+        seeds = judging_seeds(outcome.before, evictions)
+        chosen_by_them = not outcome.problem.options.preempt
+        return seeds if chosen_by_them else min(seeds, _seeds_beside(outcome, evictions))
     return _affordable(outcome, evictions) if evictions <= MOST_EVICTIONS else 0
+
+
+def _seeds_beside(outcome: PlanOutcome, evictions: int) -> int:
+    """As many as part of the limit holds, and the fewest that say anything."""
+    share = TIME_SHARE * outcome.problem.options.time_limit
+    one = replay_seconds(outcome.before, len(outcome.before.pending) + evictions)
+    return max(FEWEST_SEEDS, int(share / one))
 
 
 def _affordable(outcome: PlanOutcome, evictions: int) -> int:

@@ -12,16 +12,23 @@ from hypothesis import strategies as st
 
 from benchmarks.full_clusters import full_cluster
 from benchmarks.openb import cluster_of
+from benchmarks.pressure import Instance, snapshot
 from planner.cluster import Cluster
 from planner.disruption.budgets import allowances
 from planner.documents.plan import make_plan
 from planner.replay import check_steps
 from planner.replay.trial import Trial
+from planner.replay.trial_work import USUAL_SEEDS
 from planner.scheduler.profile import default_profile
 from planner.scheduler.simulate import simulate
 from planner.sequences.few_evictions_each import few_evictions_each
 from planner.sequences.plan import problem_of
-from planner.sequences.scheduler_replay import departing, judging_seeds, manner
+from planner.sequences.scheduler_replay import (
+    FEWEST_SEEDS,
+    departing,
+    judging_seeds,
+    manner,
+)
 from planner.sequences.waves import guess_waves
 from planner.solver.problem.options import SolveOptions
 from planner_models.plan import Plan
@@ -120,3 +127,14 @@ def test_about_as_many_evictions_are_judged_by_as_many_seeds() -> None:
     assert judging_seeds(small, 14) == judging_seeds(small, 19) == 20
     assert judging_seeds(small, 1_000) < 20
     assert judging_seeds(small, 100_000) == 0
+
+
+def test_with_preempt_a_short_limit_gets_few_seeds_and_at_least_the_fewest() -> None:
+    built = snapshot(Instance(nodes=4, pods_per_node=4, priorities=2, usage=105, seed=0))
+    tried = [
+        make_plan(
+            built, SolveOptions(rebalance=True, preempt=True, time_limit=limit), PROFILE
+        ).verification.scheduler_replay
+        for limit in (0.04, 60.0)
+    ]
+    assert [each and each.seeds for each in tried] == [FEWEST_SEEDS, USUAL_SEEDS]

@@ -82,18 +82,13 @@ def ceiling(stock: Stock, placed: tuple[int, ...], rank: int) -> int:
 
 def room_to_waste(stock: Stock, goals: tuple[int, ...]) -> IntArray:
     """What all nodes together leave at the most, by resource, with so many pods of some ranks."""
-    return waste_by_weights(stock, goals, np.eye(stock.size.shape[1], dtype=np.int64))
-
-
-def waste_by_weights(stock: Stock, goals: tuple[int, ...], weights: IntArray) -> IntArray:
-    """The same for resources that are weighed and added up, for each row of weights."""
     kept = stock.placed(stock.least[:, None])
     pods = [max(pair) for pair in zip_longest(goals, kept, fillvalue=0)]
     asked = [
-        sum(_lightest(stock, weighed, rank, count) for rank, count in enumerate(pods))
-        for weighed in weights @ stock.size.T
+        sum(_lightest(stock, sizes, rank, count) for rank, count in enumerate(pods))
+        for sizes in stock.size.T
     ]
-    together: IntArray = weights @ stock.room.sum(axis=0)
+    together: IntArray = stock.room.sum(axis=0)
     return together - np.array(asked, np.int64)
 
 
