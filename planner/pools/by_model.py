@@ -2,7 +2,8 @@
 
 The model's cheapest set bounds all answers. If kube-scheduler does not fill it, or a rollout would
 get stuck, exactly this set is cut off and the next cheapest is tried: so the first that is an
-answer is the cheapest one.
+answer is the cheapest one. Before that, patterns of pods on nodes raise the bound further, and
+where they can be enumerated, all sets that they allow are tried by rising cost.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ from planner.pools.fill import Fill
 from planner.pools.question import most_nodes, question_of
 from planner.pools.search import Search
 from planner.solver.scale_up.exact import ExactNodes
+from planner.solver.scale_up.sets_in_turn import SetsInTurn
 
 CELLS = 6_000
 """Groups times nodes that could be added up to which a model is built."""
 
+PATTERNS = 0.5
+"""The part of the time for patterns, and of the rest for the sets that they allow."""
 LEAST_SECONDS = 1.0
 """For the nodes that help most, however much time is spent."""
 
@@ -27,7 +31,8 @@ def by_model(search: Search, until: float) -> Fill | None:
     If it is proven that not everybody can run, what is returned are the nodes with which most do,
     by priority, for the least cost, as kube-scheduler fills them.
     """
-    model = _model(search)
+    by_sets(search, until)
+    model = _model(search) if search.open or search.found is None else None
     if model is None:
         return None
     cut = False
@@ -60,6 +65,33 @@ def by_model(search: Search, until: float) -> Fill | None:
     return None if counts is None else search.worst(counts)
 
 
+def by_sets(search: Search, until: float) -> None:
+    """If there is an answer, raise the bound by patterns, and try the sets that they leave."""
+    every = search.every
+    if every is None or search.found is None or search.spent > until:
+        return
+    before = every.spent
+    every.generate(PATTERNS * (until - search.spent), _cost(search))
+    search.spent += every.spent - before
+    search.prove(every.bound)
+    until = search.spent + PATTERNS * (until - search.spent)
+    sets = SetsInTurn(every)
+    while search.open and search.spent < until:
+        before = every.spent
+        counts = sets.next(until - search.spent, _cost(search))
+        search.spent += every.spent - before
+        search.prove(every.bound)
+        if counts is None:
+            return
+        search.try_set(counts)
+
+
+def _cost(search: Search) -> int | None:
+    """What the answer so far costs."""
+    found = search.found
+    return None if found is None else search.least.cost(found.added.counts)
+
+
 def _limited(search: Search) -> bool:
     """Whether the model had all sets that there are, and not only those of some size."""
     most = most_nodes(search.filling, None)
@@ -70,9 +102,7 @@ def _limited(search: Search) -> bool:
 def _model(search: Search, *, everybody: bool = True) -> ExactNodes | None:
     """The model of all sets that cost no more than the answer so far; None if it is too large."""
     filling = search.filling
-    found = search.found
-    cost = None if found is None else search.least.cost(found.added.counts)
-    most = most_nodes(filling, cost)
+    most = most_nodes(filling, _cost(search))
     groups = len({int(g) for g in filling.cluster.group_of[filling.cluster.pending]})
     if sum(most) * groups > CELLS:
         return None

@@ -33,18 +33,16 @@ class Begun:
 
     sets: tuple[Counts, ...]
     worth: tuple[float, ...]
-    every: EveryChoice | None = None
-    """None where no model can hold the question."""
 
     def prove(self, search: Search) -> None:
         """What is known by patterns."""
-        if self.every is not None:
-            search.prove(self.every.bound)
+        if search.every is not None:
+            search.prove(search.every.bound)
 
 
 def by_patterns(search: Search, until: float) -> Begun:
     """A bound, and sets to begin with."""
-    every = _every(search, search.filling, until - search.spent)
+    every = search.every = _every(search, search.filling, until - search.spent)
     if every is None:
         return Begun((), (1.0,) * len(search.filling.offers))
     begun = [] if every.best is None else [every.best]
@@ -57,7 +55,6 @@ def by_patterns(search: Search, until: float) -> Begun:
     found = Begun(
         tuple(counts for counts in begun if search.filling.allowed(counts)),
         tuple(max(each) for each in worth),
-        every,
     )
     found.prove(search)
     return found

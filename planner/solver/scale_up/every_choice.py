@@ -39,6 +39,7 @@ class EveryChoice:
     def _add(self, choice: Choice, parent: Patterns | None) -> None:
         known = () if parent is None else parent.patterns
         patterns = Patterns(self._kinds.places(choice), known)
+        patterns.raise_bound(0 if parent is None else parent.bound)
         self._leaves.append(_Leaf(choice, patterns))
 
     @property

@@ -4,12 +4,13 @@
     sum over g of share[g, p, r] x y[g, p] <= n[p]       for each resource
     y[g, p] <= cap[p, g] x n[p]                          where fewer pods may be there than fit
 
-They are near those of the patterns, which are whole pods on whole nodes.
+They are near those of the patterns, which are whole pods on whole nodes. What is missing in a row
+may be bought dearly, so that there are prices even if there is no set of nodes.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from ortools.math_opt.python import mathopt  # type: ignore[import-untyped]  # ships no types
@@ -17,11 +18,14 @@ from ortools.math_opt.python import mathopt  # type: ignore[import-untyped]  # s
 from planner.cluster.topology import IntArray
 from planner.solver.model.math_opt import linear_optimum, proto_of
 from planner.solver.model.program import FREE, Program
+from planner.solver.scale_up.master_problem import missing_cost
 from planner.solver.scale_up.places import Places
 
 WHOLE = 1_000_000
 """What a node has of each resource."""
 FAR = 1 << 30
+MANY = 3_000
+"""Groups times places, above which places of different domains are one."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,48 @@ class First:
 
 
 def first_prices(places: Places) -> First | None:
-    """The optimum of the linear program; None if GLOP gives up."""
+    """The optimum of the linear program; None if GLOP gives up.
+
+    Where there are many places, those that differ only in their domains are one, and rows over
+    some of these have no price.
+    """
+    merged, alike = _merged(places)
+    found = _solved(merged)
+    if found is None:
+        return None
+    nodes = [0.0] * len(places.cost)
+    for each, amount in zip(alike, found.nodes, strict=True):
+        for p in each:
+            nodes[p] = amount / len(each)
+    return First(found.duals, nodes)
+
+
+def _merged(places: Places) -> tuple[Places, list[list[int]]]:
+    """One place for all that are alike; which these are."""
+    alike = places.alike()
+    few = len(alike) * len(places.groups) <= MANY
+    alike = alike if few else places.alike(domains=False)
+    first = [each[0] for each in alike]
+    rows = (
+        replace(row, places=row.places[first])
+        if few or row.places.all()
+        else replace(row, places=row.places[first], lower=None, upper=None)
+        for row in places.rows
+    )
+    merged = replace(
+        places,
+        cost=places.cost[first],
+        least=places.least[first],
+        most=tuple(places.most[p] for p in first),
+        free=places.free[first],
+        cap=places.cap[first],
+        rows=tuple(rows),
+        node_rows=tuple(replace(row, each=row.each[first]) for row in places.node_rows),
+    )
+    return merged, alike
+
+
+def _solved(places: Places) -> First | None:
     program = Program()
     pairs = np.argwhere(places.cap > 0)
     place, group = pairs.T
@@ -49,6 +94,8 @@ def first_prices(places: Places) -> First | None:
         np.array([FREE if high is None else float(high) for _, high in ends]),
     )
     for r, row in enumerate(places.rows):
+        if row.lower is None and row.upper is None:
+            continue
         inside = row.places[place] & np.isin(group, row.groups)
         program.enter(rows[r], y[inside], row.weight)
         for number, amount in row.extra.items():
@@ -57,7 +104,11 @@ def first_prices(places: Places) -> First | None:
         used = np.flatnonzero(node_row.each)
         program.enter(rows[r], nodes[used], node_row.each[used])
     _room(program, places, y, nodes)
-    cost = np.concatenate((np.zeros(len(y), np.int64), places.cost, np.zeros_like(upper)))
+    needed = rows[[r for r, (lower, _) in enumerate(ends) if lower is not None and lower > 0]]
+    missing = program.add_columns(np.zeros(len(needed), np.int64), np.full(len(needed), FAR))
+    program.enter(needed, missing, 1)
+    cost = np.zeros(program.columns, np.int64)
+    cost[nodes], cost[missing] = places.cost, int(missing_cost(places))
     proto = proto_of(program.matrix(), cost, np.zeros(len(cost), np.bool_))
     model = mathopt.Model.from_model_proto(proto)
     result = linear_optimum(mathopt.IncrementalSolver(model, mathopt.SolverType.GLOP))

@@ -66,7 +66,7 @@ class Master:
             for number, amount in row.extra.items():
                 made.set_coefficient(extra[number], float(amount))
         for row in self._rows:
-            self._missing(row, MISSING * _dearest(places) / self._scale)
+            self._missing(row, missing_cost(places) / self._scale)
         self._of_group: list[list[int]] = [[] for _ in places.groups]
         for r, pods_row in enumerate(places.rows):
             for group in pods_row.groups.tolist():
@@ -158,11 +158,11 @@ class Master:
         return {pattern: n for pattern, n in used if n}, found.spent
 
 
-def _dearest(places: Places) -> float:
-    """Of the cheapest node for each group, the cost of the dearest."""
+def missing_cost(places: Places) -> float:
+    """What one unit costs that is missing in a row."""
     able = np.where((places.cap > 0) & (places.cost > 0)[:, None], places.cost[:, None], FAR)
     cheapest = able.min(axis=0, initial=FAR)
-    return float(cheapest[cheapest < FAR].max(initial=1))
+    return MISSING * float(cheapest[cheapest < FAR].max(initial=1))
 
 
 def _middle(one: list[int], other: list[int]) -> list[int]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from planner.cluster.topology import IntArray
 from planner.solver.scale_up.first_prices import first_prices
-from planner.solver.scale_up.knapsack import Filled, Nodes, value_of
+from planner.solver.scale_up.knapsack import Filled, Nodes, Pods, value_of
 from planner.solver.scale_up.master_problem import UNIT, Master, Pattern, Prices
 from planner.solver.scale_up.places import Places
 from planner.solver.scale_up.proof import Proof, paid_for, pay_of, proof_by
@@ -21,12 +21,16 @@ ROUNDS = 200
 """Rounds of prices."""
 SLACK = 2_000
 """A part of the cost that is not worth looking at: one in so many."""
+FEW = 10
+"""If no more patterns are found quickly than one for so many places, exact ones are looked for."""
+AT_ONCE = 2
+"""Patterns of a place that are added in a round, of those that are found quickly."""
 MOST_KINDS = 50
 """Kinds of nodes that are there, up to which each is filled exactly."""
 WORK_SECONDS = 2.5
-QUICK_SECONDS = 3e-4
+QUICK_SECONDS = 4e-5
 PATTERN_SECONDS = 2e-5
-FIRST_SECONDS = 3e-4
+FIRST_SECONDS = 1.2e-4
 """A deterministic second of CP-SAT; filling a node quickly, for ten groups; a linear program, for
 each pattern; and the first one, for each group and place."""
 
@@ -48,7 +52,7 @@ class Patterns:
         """What pods pay for a node of each offer at most, as a part of its cost."""
         self.spent = 0.0
         """About seconds, counted in steps."""
-        self._used = places.needed()
+        self._used = [alike[0] for alike in places.alike()]
         self._fitting = Nodes(places.request, places.free[self._used], places.cap[self._used])
         self._master = Master(places)
         for group, caps in enumerate(places.cap.T):
@@ -83,7 +87,7 @@ class Patterns:
                 return
             if self.spent > until:
                 return
-            if self._quick(prices):
+            if self._quick(prices) > len(self._used) // FEW:
                 continue
             middle = prices if self._anchor is None else prices.towards(self._anchor)
             before = self.bound
@@ -156,12 +160,11 @@ class Patterns:
         ways = self._fitting.some(first).quickly(pay[self._used][first])
         self.spent += self._quick_seconds(len(first))
         enough = {p: self._enough(prices, p) for p in self._used}
-        return sum(
-            self._master.add(p, pods)
-            for p, i in zip(self._used, same, strict=True)
-            for pods in sorted(ways[i])
-            if value_of(pods, pay[p]) > enough[p]
-        )
+        added = 0
+        for p, i in zip(self._used, same, strict=True):
+            worth = sorted((-value_of(pods, pay[p]), pods) for pods in ways[i])[:AT_ONCE]
+            added += sum(self._master.add(p, pods) for value, pods in worth if -value > enough[p])
+        return added
 
     def _at_most(self, pay: IntArray) -> dict[int, int]:
         """What no pods pay more than for a node of each place."""
@@ -195,7 +198,8 @@ class Patterns:
         What decides is the place whose pods pay most for its cost: whoever can't pay more than that
         by the quick bound need not be looked at.
         """
-        pay, added = pay_of(self.places, prices), 0
+        pay = pay_of(self.places, prices)
+        found: dict[tuple[bytes, bytes], set[Pods]] = {}
         due = {p: self._due(prices, p) for p in self._used}
         quick = self._at_most(pay)
         first, same = self._different(pay)
@@ -211,10 +215,19 @@ class Patterns:
             paid[p] = min(quick[p], known[i].most) if i in known else quick[p]
             if due[p] > 0:
                 worst = max(worst, paid[p] / due[p])
-            if i in known and known[i].value > self._enough(prices, p):
-                added += self._master.add(p, known[i].pods)
+            if i in known:
+                found.setdefault(self._shape(p), set()).add(known[i].pods)
         self._prove(prices, paid)
-        return added
+        return sum(
+            self._master.add(p, pods)
+            for p in self._used
+            for pods in sorted(found.get(self._shape(p), ()))
+            if value_of(pods, pay[p]) > self._enough(prices, p)
+        )
+
+    def _shape(self, place: int) -> tuple[bytes, bytes]:
+        """What decides which pods fit."""
+        return self.places.free[place].tobytes(), self.places.cap[place].tobytes()
 
     def _prove(self, prices: Prices, paid: dict[int, int]) -> None:
         found = proof_by(self.places, prices, paid)

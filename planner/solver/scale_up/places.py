@@ -86,12 +86,13 @@ class Places:
     offers: int = 0
     """The first so many places are the offers."""
 
-    def needed(self) -> list[int]:
-        """Places that can be used, of those that are alike in everything one.
+    def alike(self, *, domains: bool = True) -> list[list[int]]:
+        """Places that can be used, those that are alike in everything together.
 
-        Nodes without end of one of them do for all.
+        Nodes without end of one of them do for all. Without `domains`, whatever rows they are in.
         """
-        found: dict[tuple[object, ...], int] = {}
+        found: dict[tuple[object, ...], list[int]] = {}
+        rows = self.rows if domains else ()
         for p, most in enumerate(self.most):
             if most == 0:
                 continue
@@ -101,8 +102,8 @@ class Places:
                 int(self.cost[p]),
                 self.free[p].tobytes(),
                 self.cap[p].tobytes(),
-                np.array([row.places[p] for row in self.rows]).tobytes(),
+                np.array([row.places[p] for row in rows]).tobytes(),
                 tuple(int(row.each[p]) for row in self.node_rows),
             )
-            found.setdefault(key, p)
+            found.setdefault(key, []).append(p)
         return list(found.values())

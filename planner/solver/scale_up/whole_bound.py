@@ -8,17 +8,20 @@ looked at; if there is one, the cheapest of them is the cheapest of all.
 from __future__ import annotations
 
 from planner.solver.scale_up.master_problem import UNIT, Pattern
-from planner.solver.scale_up.near_patterns import Near, near_patterns
+from planner.solver.scale_up.near_patterns import near_patterns
 from planner.solver.scale_up.patterns import Patterns
+from planner.solver.scale_up.places import Places
 from planner.solver.scale_up.question import Counts
-from planner.solver.scale_up.whole_patterns import whole_patterns
+from planner.solver.scale_up.whole_patterns import WholePatterns
 
 FIRST = 100
 """The first cost is above the bound by one part in so many; each further one is twice as far."""
 FARTHEST = 16
 """Times the bound, above which no set is looked for: there is none by all appearances."""
 WORK_SECONDS, STEP_SECONDS = 2.5, 6e-6
-"""For a deterministic second of CP-SAT, and for a step of an enumeration."""
+MODEL_SECONDS, PLACE_SECONDS = 0.01, 2e-4
+"""For a deterministic second of CP-SAT, and for a step of an enumeration; for a model, and for each
+place of it."""
 MOST_PATTERNS = 20_000
 LEAST_WORK = 0.02
 """Deterministic seconds, below which CP-SAT hardly begins."""
@@ -43,16 +46,13 @@ class WholeBound:
         cost = patterns.bound + self._ahead
         if most_cost is not None:
             cost = min(cost, most_cost - 1)
-        near = None
-        if cost >= patterns.bound and patterns.proof is not None:
-            steps = int(seconds / STEP_SECONDS)
-            near = near_patterns(patterns.places, patterns.proof, cost, steps)
-            patterns.spent += STEP_SECONDS * (steps if near is None else near.steps)
-        if near is None or len(near.lacking) > MOST_PATTERNS:
+        until = patterns.spent + seconds
+        model = model_of(patterns, cost, seconds)
+        if model is None:
             self.ended = True
             return
-        work = max(LEAST_WORK, (seconds - STEP_SECONDS * near.steps) / WORK_SECONDS)
-        found = whole_patterns(patterns.places, self._most(near, cost), cost, work)
+        work = max(LEAST_WORK, (until - patterns.spent) / WORK_SECONDS)
+        found = model.cheapest(work)
         patterns.spent += WORK_SECONDS * found.work
         patterns.raise_bound(found.bound)
         self._ahead *= 2
@@ -61,15 +61,36 @@ class WholeBound:
         nothing = self._ahead > FARTHEST * self._first
         self.ended = found.nodes is not None or not found.complete or nothing
 
-    def _most(self, near: Near, cost: int) -> dict[Pattern, int]:
-        """How often each pattern can be used in a set of this cost."""
-        places, proof = self._patterns.places, self._patterns.proof
-        assert proof is not None
-        gap = UNIT * cost - proof.total
-        found = {}
-        for pattern, lacking in near.lacking.items():
-            own, most = int(places.cost[pattern[0]]), places.most[pattern[0]]
-            ends = [cost // own] if own else []
-            ends += [] if most is None else [most]
-            found[pattern] = min([*ends, gap // lacking] if lacking else ends)
-        return found
+
+def model_of(
+    patterns: Patterns, cost: int, seconds: float, *, one_for_all: bool = True
+) -> WholePatterns | None:
+    """The model of all sets up to a cost; None if it is too large.
+
+    Of places that are alike one stands for all, unless it matters which of them get nodes.
+    """
+    places, proof = patterns.places, patterns.proof
+    if cost < patterns.bound or proof is None:
+        return None
+    steps = int(seconds / STEP_SECONDS)
+    near = near_patterns(places, proof, cost, steps)
+    patterns.spent += STEP_SECONDS * (steps if near is None else near.steps)
+    patterns.spent += MODEL_SECONDS + PLACE_SECONDS * len(proof.pods_pay)
+    if near is None or len(near.lacking) > MOST_PATTERNS:
+        return None
+    most = {
+        pattern: _most_nodes(places, pattern, cost, lacking, UNIT * cost - proof.total)
+        for pattern, lacking in near.lacking.items()
+    }
+    if not one_for_all:
+        alike = {each[0]: each for each in places.alike()}
+        most = {(p, pods): n for (q, pods), n in most.items() for p in alike[q]}
+    return WholePatterns(places, most, cost)
+
+
+def _most_nodes(places: Places, pattern: Pattern, cost: int, lacking: int, gap: int) -> int:
+    """How many nodes with a pattern a set of this cost can have."""
+    own, most = int(places.cost[pattern[0]]), places.most[pattern[0]]
+    ends = [cost // own] if own else []
+    ends += [] if most is None else [most]
+    return min([*ends, gap // lacking] if lacking else ends)

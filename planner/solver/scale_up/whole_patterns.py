@@ -11,11 +11,11 @@ CP-SAT counts in whole numbers: what it says is a proof for all sets that have o
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from planner.solver.model.cp_sat import cp_model
-from planner.solver.model.engine import improve
+from planner.solver.model.engine import Outcome, improve
 from planner.solver.model.linear import Linear
 from planner.solver.scale_up.master_problem import Pattern
 from planner.solver.scale_up.places import Places
@@ -25,47 +25,102 @@ FAR = 1 << 40
 
 @dataclass(frozen=True)
 class Whole:
-    """Nodes of each place in the cheapest set, if one was found; none costs less than `bound`."""
+    """Nodes of each place in a set, if one was found; no set costs less than `bound`."""
 
     nodes: list[int] | None
     bound: int
     complete: bool
-    """Whether it is the cheapest, or there is none."""
+    """Whether it is what was looked for, or there is none."""
     work: float
 
 
-def whole_patterns(places: Places, most: Mapping[Pattern, int], cost: int, work: float) -> Whole:
-    """The cheapest set up to a cost, where each pattern is used no more often than that."""
-    cp = cp_model.CpModel()
-    patterns = list(most)
-    for pattern in patterns:
-        _variable(cp, most[pattern])
-    first = len(patterns)
-    for upper in places.extra:
-        _variable(cp, upper)
-    by_place: dict[int, list[int]] = defaultdict(list)
-    for k, (place, _) in enumerate(patterns):
-        by_place[place].append(k)
-    _pods(cp, places, patterns, first)
-    for node_row in places.node_rows:
-        chosen = [(k, int(node_row.each[p])) for p, ks in by_place.items() for k in ks]
-        _row(cp, [each for each in chosen if each[1]], node_row.lower, node_row.upper)
-    for p, limit in enumerate(places.most):
-        if limit is not None or places.least[p]:
-            _row(cp, [(k, 1) for k in by_place[p]], int(places.least[p]), limit)
-    costs = [int(places.cost[place]) for place, _ in patterns]
-    _row(cp, list(enumerate(costs)), None, cost)
-    found = improve(cp, Linear(list(range(first)), costs), (), work=work, seed=0)
-    if found.interrupted:
-        raise KeyboardInterrupt
-    if found.values is None:
-        return Whole(None, cost + 1 if found.complete else 0, found.complete, found.time)
-    nodes = [sum(found.values[k] for k in by_place[p]) for p in range(len(places.cost))]
-    return Whole(nodes, max(0, found.bound), found.complete, found.time)
+class WholePatterns:
+    """The model of sets up to a cost, where each pattern is used no more often than it says."""
+
+    def __init__(self, places: Places, most: Mapping[Pattern, int], cost: int) -> None:
+        self._cp = cp = cp_model.CpModel()
+        self._patterns = patterns = list(most)
+        self._cost = cost
+        for pattern in patterns:
+            _variable(cp, most[pattern])
+        for upper in places.extra:
+            _variable(cp, upper)
+        self._by_place: list[list[int]] = [[] for _ in places.cost]
+        for k, (place, _) in enumerate(patterns):
+            self._by_place[place].append(k)
+        _pods(cp, places, patterns)
+        for node_row in places.node_rows:
+            used = zip(node_row.each.tolist(), self._by_place, strict=True)
+            entries = [(k, each) for each, mine in used if each for k in mine]
+            _row(cp, entries, node_row.lower, node_row.upper)
+        for p, limit in enumerate(places.most):
+            if limit is not None or places.least[p]:
+                _row(cp, [(k, 1) for k in self._by_place[p]], int(places.least[p]), limit)
+        self._costs = [int(places.cost[place]) for place, _ in patterns]
+        self._offers = places.offers
+        self._reached: dict[tuple[int, int], int] = {}
+        self._hint: list[tuple[int, int]] = []
+        self.within(None, cost)
+
+    @property
+    def patterns(self) -> int:
+        """How many there are."""
+        return len(self._patterns)
+
+    def within(self, lower: int | None, upper: int) -> None:
+        """Only sets of such a cost."""
+        self._cost = min(self._cost, upper)
+        _row(self._cp, list(enumerate(self._costs)), lower, self._cost)
+
+    def cheapest(self, work: float) -> Whole:
+        """The cheapest set that was not cut off."""
+        found = self._solved(Linear(list(range(len(self._costs))), self._costs), work)
+        if found.values is None:
+            bound = self._cost + 1 if found.complete else 0
+            return Whole(None, bound, found.complete, found.time)
+        return Whole(self._nodes(found.values), max(0, found.bound), found.complete, found.time)
+
+    def any(self, work: float) -> Whole:
+        """Some set that was not cut off."""
+        found = self._solved(Linear(), work)
+        nodes = None if found.values is None else self._nodes(found.values)
+        bound = self._cost + 1 if found.complete and nodes is None else 0
+        return Whole(nodes, bound, found.complete, found.time)
+
+    def cut_off(self, nodes: Sequence[int]) -> None:
+        """Exactly these nodes of the offers are no answer."""
+        clause = self._cp.proto.constraints.add()
+        for place, mine in enumerate(self._by_place[: self._offers]):
+            if mine:
+                clause.bool_or.literals.append(self._at_least(place, nodes[place] + 1))
+                if nodes[place]:
+                    clause.bool_or.literals.append(-self._at_least(place, nodes[place]) - 1)
+
+    def _at_least(self, place: int, nodes: int) -> int:
+        """Whether a place has so many nodes, as a literal."""
+        key = place, nodes
+        if key not in self._reached:
+            literal = self._reached[key] = _variable(self._cp, 1)
+            entries = [(k, 1) for k in self._by_place[place]]
+            _row(self._cp, entries, nodes, None, only_if=literal)
+            _row(self._cp, entries, None, nodes - 1, only_if=-literal - 1)
+        return self._reached[key]
+
+    def _solved(self, cost: Linear, work: float) -> Outcome:
+        found = improve(self._cp, cost, self._hint, work=work, seed=0)
+        if found.interrupted:
+            raise KeyboardInterrupt
+        if found.values is not None:
+            self._hint = list(enumerate(found.values))
+        return found
+
+    def _nodes(self, values: list[int]) -> list[int]:
+        return [sum(values[k] for k in mine) for mine in self._by_place]
 
 
-def _pods(cp: cp_model.CpModel, places: Places, patterns: list[Pattern], first_extra: int) -> None:
+def _pods(cp: cp_model.CpModel, places: Places, patterns: list[Pattern]) -> None:
     """Pods of each group in each cell, and the rows over them."""
+    first_extra = len(patterns)
     entries: list[list[tuple[int, int]]] = [
         [(first_extra + number, amount) for number, amount in row.extra.items()]
         for row in places.rows
@@ -97,9 +152,15 @@ def _variable(cp: cp_model.CpModel, upper: int) -> int:
 
 
 def _row(
-    cp: cp_model.CpModel, entries: list[tuple[int, int]], lower: int | None, upper: int | None
+    cp: cp_model.CpModel,
+    entries: list[tuple[int, int]],
+    lower: int | None,
+    upper: int | None,
+    only_if: int | None = None,
 ) -> None:
     row = cp.proto.constraints.add()
+    if only_if is not None:
+        row.enforcement_literal.append(only_if)
     row.linear.vars.extend([variable for variable, _ in entries])
     row.linear.coeffs.extend([amount for _, amount in entries])
     ends = -FAR if lower is None else lower, FAR if upper is None else upper
