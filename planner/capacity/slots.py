@@ -15,9 +15,9 @@ from planner.cluster import Cluster
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.spread import (
     SpreadConstraint,
-    counted_pods,
-    domain_counts,
+    counts_by_domain,
     hard_constraints_of,
+    nodes_counted_for,
 )
 from planner.cluster.topology import IntArray
 
@@ -63,7 +63,7 @@ def _by_domain(cluster: Cluster, spread: SpreadConstraint, slots: IntArray) -> I
     np.add.at(more, topology.domain_of[has_key], slots[has_key])
     if not takes_part.any():
         return more
-    there = domain_counts(counted_pods(cluster, spread.matching), spread)
+    there = counts_by_domain(nodes_counted_for(cluster, spread), spread)
     least = 0 if spread.too_few_domains else int((there + more)[takes_part].min())
     room = (least + spread.constraint.max_skew - there).clip(0)
     return np.where(takes_part, np.minimum(more, room), more)
