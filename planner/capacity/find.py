@@ -71,7 +71,7 @@ def capacity(
     one = with_more(cluster, demands, 1)
     bound = room_bound(one)
     most = options.up_to if quota is None else min(options.up_to, quota.pods)
-    slots = _slots(one, demands)
+    slots = _slots(one, demands, 0)
     now = most_placed(cluster, demands, profile, most, slots)
     blocked, reasons = _stopped(now, demands, profile)
     top = min(most, now.sets if bound is None else max(now.sets, bound.count))
@@ -84,7 +84,10 @@ def capacity(
         rearranging = Rearranging(cluster, demands, profile, options.time_limit)
         best = best or rearranging.best(top)
         if options.moves is not None:
-            within = rearranging.best(top, options.moves)
+            most_then = _slots(one, demands, options.moves)
+            within = rearranging.best(
+                top if most_then is None else min(top, most_then), options.moves
+            )
         points = rearranging.curve(best.count, top if within is None else within.count)
     elif now.stopped and best is None and options.moves != 0:
         best = Best(now.sets, now.sets)
@@ -127,12 +130,12 @@ def _stopped(
     return 0, ()
 
 
-def _slots(one: Enlarged, demands: Sequence[Demand]) -> int | None:
-    """Of one kind of pod: no more fit while others stay where they are."""
+def _slots(one: Enlarged, demands: Sequence[Demand], moves: int) -> int | None:
+    """Of one kind of pod: no more fit while all but so many others stay where they are."""
     if len(demands) != 1 or demands[0].ratio != 1:
         return None
     group = one.cluster.groups[int(one.cluster.group_of[one.every[0]])]
-    return most_slots(one.cluster, usable_nodes(one.cluster, group.spec), group.index)
+    return most_slots(one.cluster, usable_nodes(one.cluster, group.spec), group.index, moves)
 
 
 def _running(cluster: Cluster, demand: Demand) -> int:

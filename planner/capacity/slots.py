@@ -1,10 +1,13 @@
-"""How many more pods of one kind fit at most while running pods stay, counted node by node.
+"""How many more pods of one kind fit at most, counted node by node.
 
 A node holds what its free room is enough for. Where a hard spread constraint counts the pods
 themselves, the last one that comes to a domain finds at most `minimum + maxSkew - 1` there; the
 minimum only grows while pods come, and no domain ever has more than it has now and its nodes can
 hold. So no domain gets beyond the smallest of these numbers and maxSkew: that holds for any choice
 of nodes, in any order. Other rules may allow less, never more.
+
+Each move of a running pod takes one away from a node: there is room for as many more there as it is
+large, and a domain's count is one off. So a few moves make room for few more, wherever they are.
 """
 
 from __future__ import annotations
@@ -15,9 +18,9 @@ from planner.cluster import Cluster
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.spread import (
     SpreadConstraint,
-    counted_pods,
-    domain_counts,
+    counts_by_domain,
     hard_constraints_of,
+    nodes_counted_for,
 )
 from planner.cluster.topology import IntArray
 
@@ -25,12 +28,14 @@ ENOUGH = 2**40
 """More pods than anybody counts: for a node where nothing that they ask for is limited."""
 
 
-def most_slots(cluster: Cluster, usable: BoolArray, group: int) -> int:
-    """So many more pods of the group on these nodes, or fewer.
+def most_slots(cluster: Cluster, usable: BoolArray, group: int, moves: int = 0) -> int:
+    """So many more pods of the group on these nodes, or fewer, with so many moves of others.
 
     Constraints over hosts tell how many each node takes; each of the others tells a sum.
     """
     slots = np.where(usable, _by_room(cluster, group), 0)
+    made = _room_made(cluster, usable, group, moves)
+    in_all = int(slots.sum()) + made
     constraints = [
         each
         for each in hard_constraints_of(cluster, np.array([group]))
@@ -39,9 +44,22 @@ def most_slots(cluster: Cluster, usable: BoolArray, group: int) -> int:
     for each in constraints:
         if each.scope.topology.single:
             domain_of = each.scope.topology.domain_of
-            slots = np.where(domain_of >= 0, _by_domain(cluster, each, slots)[domain_of], 0)
-    sums = [int(_by_domain(cluster, each, slots).sum()) for each in constraints]
-    return min(ENOUGH, int(slots.sum()), *sums)
+            by_host = _by_domain(cluster, each, slots, made, moves)[domain_of]
+            slots = np.where(domain_of >= 0, by_host, 0)
+    sums = [int(_by_domain(cluster, each, slots, made, moves).sum()) for each in constraints]
+    return min(ENOUGH, in_all, *sums)
+
+
+def _room_made(cluster: Cluster, usable: BoolArray, group: int, moves: int) -> int:
+    """More pods than these find no room because so many others have left."""
+    request = cluster.resources.requests[group]
+    asked = np.flatnonzero(request)
+    if not moves or not len(asked):
+        return 0
+    leaving = cluster.running[usable[cluster.node_of[cluster.running]]]
+    sizes = -(-cluster.resources.requests[:, asked] // request[asked])
+    largest = np.sort(sizes.max(axis=1)[cluster.group_of[leaving]])[::-1]
+    return int(largest[:moves].sum())
 
 
 def _by_room(cluster: Cluster, group: int) -> IntArray:
@@ -55,15 +73,20 @@ def _by_room(cluster: Cluster, group: int) -> IntArray:
     return found
 
 
-def _by_domain(cluster: Cluster, spread: SpreadConstraint, slots: IntArray) -> IntArray:
-    """How many more each domain gets at most; on nodes without the key there are none."""
+def _by_domain(
+    cluster: Cluster, spread: SpreadConstraint, slots: IntArray, made: int, moves: int
+) -> IntArray:
+    """How many more each domain gets at most; on nodes without the key there are none.
+
+    Any domain may have the room that moves have `made`, and one pod less or more for each move.
+    """
     topology, takes_part = spread.scope.topology, spread.scope.domains
     has_key = topology.domain_of >= 0
-    more = np.zeros(len(topology.domains), np.int64)
+    more = np.full(len(topology.domains), made, np.int64)
     np.add.at(more, topology.domain_of[has_key], slots[has_key])
     if not takes_part.any():
         return more
-    there = domain_counts(counted_pods(cluster, spread.matching), spread)
-    least = 0 if spread.too_few_domains else int((there + more)[takes_part].min())
-    room = (least + spread.constraint.max_skew - there).clip(0)
+    there = counts_by_domain(nodes_counted_for(cluster, spread), spread)
+    least = 0 if spread.too_few_domains else int((there + more)[takes_part].min()) + moves
+    room = (least + moves + spread.constraint.max_skew - there).clip(0)
     return np.where(takes_part, np.minimum(more, room), more)

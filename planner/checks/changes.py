@@ -35,7 +35,7 @@ def in_object(workload: CheckedWorkload, edit: Callable[[Any], Any]) -> Change:
 
     def change(inventory: Inventory) -> Inventory:
         objects = tuple(
-            edit(each) if (each.namespace, each.name) == (ref.namespace, ref.name) else each
+            edit(each) if each.name == ref.name and each.namespace == ref.namespace else each
             for each in getattr(inventory, name)
         )
         changes: Any = {name: objects}

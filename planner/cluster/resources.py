@@ -95,7 +95,8 @@ def sum_by(index: IntArray, amounts: IntArray, size: int) -> IntArray:
     total = np.zeros((size, amounts.shape[1]), np.int64)
     if amounts.size and int(amounts.max()) * len(amounts) > LIMIT:
         return _careful_sum_by(index, amounts, total)
-    np.add.at(total, index, amounts)
+    for resource in range(amounts.shape[1]):
+        np.add.at(total[:, resource], index, amounts[:, resource])
     return total
 
 

@@ -93,20 +93,21 @@ class CountedPods:
         return np.concatenate(parts) if parts else _NONE
 
 
-def counted_pods(cluster: Cluster, only: IntArray | None = None) -> CountedPods:
-    """The pods that spread counts; kube-scheduler bypasses terminating ones (issue 87621).
-
-    Whoever asks about few groups, over and over, says which: `only`.
-    """
-    if only is None:
-        pods = np.flatnonzero((cluster.node_of >= 0) & ~terminating(cluster))
-    else:
-        pods = np.sort(cluster.pods_of(only))
-        pods = pods[(cluster.node_of[pods] >= 0) & ~terminating(cluster)[pods]]
+def counted_pods(cluster: Cluster) -> CountedPods:
+    """The pods that spread counts; kube-scheduler bypasses terminating ones (issue 87621)."""
+    pods = np.flatnonzero((cluster.node_of >= 0) & ~terminating(cluster))
     groups = cluster.group_of[pods]
     order = np.argsort(groups, kind="stable")
     first = np.searchsorted(groups[order], np.arange(len(cluster.groups) + 1))
     return CountedPods(cluster.node_of[pods[order]], first)
+
+
+def nodes_counted_for(cluster: Cluster, spread: SpreadConstraint) -> IntArray:
+    """The node of each pod that one constraint counts, for whoever asks about few of them."""
+    pods = cluster.pods_of(spread.matching)
+    pods = pods[~terminating(cluster)[pods]]
+    nodes = cluster.node_of[pods]
+    return nodes[nodes >= 0]
 
 
 def terminating(cluster: Cluster) -> BoolArray:
@@ -169,7 +170,12 @@ def effective_selector(
 
 def domain_counts(pods: CountedPods, spread: SpreadConstraint) -> IntArray:
     """Matching pods on eligible nodes, for each domain of the topology."""
-    topology, nodes = spread.scope.topology, pods.of(spread.matching)
+    return counts_by_domain(pods.of(spread.matching), spread)
+
+
+def counts_by_domain(nodes: IntArray, spread: SpreadConstraint) -> IntArray:
+    """The same of pods on these nodes."""
+    topology = spread.scope.topology
     nodes = nodes[spread.scope.eligible[nodes]]
     return np.bincount(topology.domain_of[nodes], minlength=len(topology.domains))
 

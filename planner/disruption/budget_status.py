@@ -75,8 +75,12 @@ def budget_statuses(
 def recounted(cluster: Cluster, pods: Iterable[int]) -> tuple[PodDisruptionBudget, ...]:
     """The budgets, of which those over any of these pods forget what was counted before."""
     groups = np.unique(cluster.group_of[list(pods)])
+    namespaces = {cluster.groups[group].namespace for group in groups.tolist()}
     found: list[PodDisruptionBudget] = []
     for budget in cluster.budgets:
+        if budget.namespace not in namespaces:
+            found.append(budget)
+            continue
         over = cluster.group_index.matching(budget.spec.selector, (budget.namespace,))
         touched = bool(np.isin(groups, over).any())
         status = PodDisruptionBudgetStatus.defaults()

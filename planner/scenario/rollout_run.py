@@ -8,7 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.cluster import PENDING, Cluster
-from planner.cluster.spread import counted_pods, domain_counts, excess, hard_constraints_of
+from planner.cluster.spread import (
+    counts_by_domain,
+    excess,
+    hard_constraints_of,
+    nodes_counted_for,
+)
 from planner.scenario.controller_run import ControllerRun
 
 
@@ -100,12 +105,12 @@ def rollout_end(run: ControllerRun, ended: Cluster, work: Work) -> RolloutEnd:
 
 def _spread(ended: Cluster, pods: Sequence[int]) -> tuple[SpreadEnd, ...]:
     constraints = hard_constraints_of(ended, np.unique(ended.group_of[list(pods)]))
-    if not constraints:
-        return ()
-    counted = counted_pods(ended, np.unique(np.concatenate([c.matching for c in constraints])))
     found = []
     for each in constraints:
-        counts, topology = domain_counts(counted, each), each.scope.topology
+        counts, topology = (
+            counts_by_domain(nodes_counted_for(ended, each), each),
+            each.scope.topology,
+        )
         domains = np.flatnonzero(each.scope.domains).tolist()
         found.append(
             SpreadEnd(

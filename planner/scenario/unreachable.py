@@ -52,6 +52,9 @@ _REPORTED = frozenset(
     (NOT_READY, *(f"node.kubernetes.io/{kind}-pressure" for kind in ("memory", "disk", "pid")))
 )
 """Taints for what a node said about itself: once it is silent, nobody knows."""
+_KEEPS_OUT = Taint(key=UNREACHABLE, effect="NoSchedule")
+_EVICTS = Taint(key=UNREACHABLE, effect="NoExecute")
+_SILENT = NodeCondition(type="Ready", status="Unknown")
 _OLD_ZONE = "failure-domain.beta.kubernetes.io/zone"
 _OLD_REGION = "failure-domain.beta.kubernetes.io/region"
 
@@ -147,11 +150,9 @@ def _zone_key(node: Node) -> tuple[str, str]:
 def silent_node(node: Node, *, evicts: bool) -> Node:
     """The node once it is known to be unreachable; `evicts`: its pods have to go."""
     taints = [t for t in node.spec.taints if t.key not in _REPORTED and t.key != UNREACHABLE]
-    taints.append(Taint(key=UNREACHABLE, effect="NoSchedule"))
-    if evicts:
-        taints.append(Taint(key=UNREACHABLE, effect="NoExecute"))
+    taints += (_KEEPS_OUT, _EVICTS) if evicts else (_KEEPS_OUT,)
     others = [c for c in node.status.conditions if c.type != "Ready"]
-    conditions = (*others, NodeCondition(type="Ready", status="Unknown"))
+    conditions = (*others, _SILENT)
     return node.replace(
         spec=node.spec.replace(taints=tuple(taints)),
         status=node.status.replace(conditions=conditions),

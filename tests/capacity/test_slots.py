@@ -32,8 +32,11 @@ def constraint(key: str, skew: int, **fields: object) -> Json:
 
 
 @st.composite
-def clusters(draw: st.DrawFn) -> Cluster:
-    """Two or three nodes of 500m to 2 CPU, some web pods there, up to two hard constraints."""
+def clusters(draw: st.DrawFn, others: int = 0) -> Cluster:
+    """Two or three nodes of 500m to 2 CPU, some web pods there, up to two hard constraints.
+
+    So many `others` at most, of any size, run there as well.
+    """
     count = draw(st.integers(2, 3))
     cpus = st.sampled_from(("500m", "1", "2"))
     nodes = [
@@ -49,6 +52,11 @@ def clusters(draw: st.DrawFn) -> Cluster:
     metadata = {"labels": {"app": "web"}, **owned("ReplicaSet", "web-1")}
     running = [pod(f"web-{i}", f"n{home}", metadata=metadata) for i, home in enumerate(homes)]
     web = workload("Deployment", "web", {"replicas": 1, "template": template(spec=spec)})
+    sizes = draw(st.lists(st.sampled_from(("100m", "700m", "1500m")), max_size=others))
+    for i, size in enumerate(sizes):
+        main = {"name": "main", "resources": {"requests": {"cpu": size}}}
+        home = draw(st.integers(0, count - 1))
+        running.append(pod(f"other-{i}", f"n{home}", spec={"containers": [main]}))
     return cluster_of(*nodes, web, *running)
 
 
@@ -82,6 +90,49 @@ def test_no_order_of_placements_reaches_more(cluster: Cluster) -> None:
     group = more.cluster.groups[int(more.cluster.group_of[more.every[0]])]
     bound = most_slots(more.cluster, usable_nodes(more.cluster, group.spec), group.index)
     assert most_in_any_order(more) <= min(bound, MORE)
+
+
+def most_with_moves(one: Enlarged, moves: int) -> int:
+    """The same, with moves of running pods wherever they pass, in between."""
+    state = SchedulingState(one.cluster)
+    scheduler = Scheduler(state, default_profile())
+    waiting, running = list(one.every), one.cluster.running.tolist()
+    seen: set[tuple[object, ...]] = set()
+
+    def reached(placed: int, left: int) -> int:
+        new = tuple(sorted(int(state.node_of[each]) for each in waiting[:placed]))
+        key = (new, tuple(state.node_of[running].tolist()), left)
+        if key in seen or placed == len(waiting):
+            return placed
+        seen.add(key)
+        best = placed
+        for each in scheduler.evaluate(waiting[placed]).feasible.tolist():
+            state.place(waiting[placed], each)
+            best = max(best, reached(placed + 1, left))
+            state.remove(waiting[placed], -1)
+        for mover in running if left else ():
+            home = int(state.node_of[mover])
+            state.remove(mover, -1)
+            for each in scheduler.evaluate(mover).feasible.tolist():
+                if each != home:
+                    state.place(mover, each)
+                    best = max(best, reached(placed, left - 1))
+                    state.remove(mover, -1)
+            state.place(mover, home)
+        return best
+
+    return reached(0, moves)
+
+
+@settings(max_examples=40)
+@given(clusters(others=2), st.integers(1, 2))
+def test_no_moves_of_others_reach_more(cluster: Cluster, moves: int) -> None:
+    now, _ = ready(cluster, default_profile())
+    more = with_more(now, [demand_of(now, WEB)], MORE)
+    group = more.cluster.groups[int(more.cluster.group_of[more.every[0]])]
+    usable = usable_nodes(more.cluster, group.spec)
+    bound = most_slots(more.cluster, usable, group.index, moves)
+    assert most_with_moves(more, moves) <= min(bound, MORE)
 
 
 def test_a_small_zone_limits_the_others() -> None:
