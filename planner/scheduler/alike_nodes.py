@@ -17,10 +17,12 @@ import numpy as np
 from planner.cluster.topology import IntArray
 from planner.scheduler.choice import Choice, FromClasses
 from planner.scheduler.framework.changes import Changes
+from planner.scheduler.framework.node_table import NodeTable
 from planner.scheduler.framework.plugin import PASS
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.group_cycle import GroupCycle
 from planner.scheduler.group_rules import GroupRules
+from planner.scheduler.open_nodes import Left, OpenNodes, passing_all
 
 MOST_CLASSES = 60
 """With more of them, looking at all nodes at once is quicker."""
@@ -67,30 +69,43 @@ class _Class:
 class AlikeNodes:
     """The classes of one group; `catch_up` follows what happens to single nodes."""
 
-    def __init__(self, state: SchedulingState, cycle: GroupCycle, rules: GroupRules, made: _Made):
-        self._state = state
+    def __init__(
+        self, cycle: GroupCycle, rules: GroupRules, left: Left, table: NodeTable, made: _Made
+    ) -> None:
         self._cycle = cycle
         self._rules = rules
+        self._left = left
+        self._table = table
         self._classes = made.classes
         self._made = made
         self._judged: dict[int, tuple[Kind, int] | None] = {}
         """Where nodes are that have changed since the classes were made."""
 
     @classmethod
-    def of(cls, state: SchedulingState, cycle: GroupCycle) -> AlikeNodes | None:
-        """None where the rules tell too many nodes apart, or one of them can't say how it does."""
-        if cycle.rejection is not None or cycle.limit is not None:
+    def of(cls, cycle: GroupCycle, open_nodes: OpenNodes, left: Left) -> AlikeNodes | None:
+        """Of the nodes in the domains that are left.
+
+        None where the rules tell too many nodes apart, or one of them can't say how it does.
+        """
+        rules, table = open_nodes.rules, open_nodes.table(left)
+        if table is None:
             return None
-        rules = GroupRules(cycle)
-        closed = np.logical_or.reduce([cycle.never, *(each.refused() for each in rules.local)])
-        if state.cluster.ghosts:
-            closed[list(state.cluster.ghosts)] = True
-        nodes = np.flatnonzero(~closed)
+        cycle.score_catch_up()
+        room = passing_all(rules.local, table)
+        nodes = table.nodes[room]
         kinds = rules.kinds(nodes)
         if kinds is None or not len(nodes):
             return None
-        made = _made(nodes, kinds, rules.scores(nodes), len(closed))
-        return None if made is None else cls(state, cycle, rules, made)
+        own = rules.own_scores(table)[room].astype(np.int64)
+        made = _made(nodes, kinds, own, len(cycle.never))
+        return None if made is None else cls(cycle, rules, left, table, made)
+
+    def covers(self, left: Left) -> bool:
+        """Whether the nodes in these domains are among those that are in classes."""
+        return not self._left or all(
+            set(now).issuperset(domains)
+            for (_, now), (_, domains) in zip(self._left, left, strict=True)
+        )
 
     def catch_up(self, changes: Changes) -> None:
         """Judge the nodes again on which pods came or left; the cycle has caught up already."""
@@ -107,7 +122,7 @@ class AlikeNodes:
             if not left.size:
                 del self._classes[kind]
         self._judged[node] = None
-        if node in self._state.cluster.ghosts or self._cycle.never[node]:
+        if not self._table.has(node):
             return
         if any(each.verdict_at(node) != PASS for each in self._rules.local):
             return
@@ -217,8 +232,11 @@ class RunsOfReplicas:
         self._in_a_row = 0
         self._alike: AlikeNodes | None = None
 
-    def choice(self, cycle: GroupCycle) -> Choice | None:
-        """For the next pod of a group whose cycle has caught up; None if all nodes are asked."""
+    def choice(self, cycle: GroupCycle, open_nodes: OpenNodes) -> Choice | None:
+        """For the next pod of a group whose cycle has caught up; None if all nodes are asked.
+
+        Classes are made of the nodes that are open then; once others are, too, of all.
+        """
         log, seen = self._state.log, self._seen
         self._seen = len(log)
         if cycle is not self._cycle or len(log) - seen > _FEW_CHANGES:
@@ -229,5 +247,7 @@ class RunsOfReplicas:
             if self._alike is not None:
                 self._alike.catch_up(log.since(seen))
             elif self._in_a_row == FEW_REPLICAS + 1:
-                self._alike = AlikeNodes.of(self._state, cycle)
+                self._alike = AlikeNodes.of(cycle, open_nodes, open_nodes.left())
+        if self._alike is not None and not self._alike.covers(open_nodes.left()):
+            self._alike = AlikeNodes.of(cycle, open_nodes, ())
         return None if self._alike is None else self._alike.choice()

@@ -290,13 +290,11 @@ class Scheduler:
     def _choice(self, cycle: GroupCycle, hidden: Collection[int]) -> Choice | None:
         if cycle.rejection is not None or cycle.limit is not None:
             return None
-        choice = None if hidden else self._runs.choice(cycle)
-        if choice is not None:
-            return choice
         found = self._open.get(cycle)
         if found is None:
             found = self._open[cycle] = OpenNodes(self.state, cycle, self._tables)
-        return found.choice(hidden)
+        choice = None if hidden else self._runs.choice(cycle, found)
+        return found.choice(hidden) if choice is None else choice
 
 
 def fit_error(

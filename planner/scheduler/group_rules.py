@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from planner.cluster.topology import IntArray
+from planner.scheduler.framework.node_table import FloatArray, NodeTable
 from planner.scheduler.framework.plugin import Filter, Score, StaticFilter, StaticScore
 from planner.scheduler.group_cycle import GroupCycle
 
@@ -32,11 +33,12 @@ class GroupRules:
             found += kinds
         return found
 
-    def scores(self, nodes: IntArray) -> IntArray:
-        """What these nodes have of their own."""
-        total = np.zeros(len(nodes), np.int64)
+    def own_scores(self, table: NodeTable) -> FloatArray:
+        """What the nodes of a table have of their own, if they are feasible."""
+        total = np.zeros(len(table.nodes))
         for weight, score in self.own:
-            total += weight * score.scores(nodes)
+            found = score.scores_in(table)
+            total += found if weight == 1 else weight * found
         return total
 
     def score_at(self, node: int) -> int:

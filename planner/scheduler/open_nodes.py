@@ -7,14 +7,15 @@ groups share. What is found is what a look at all nodes, filter by filter, would
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Iterable
 
 import numpy as np
 
 from planner.cluster.node_rules import BoolArray
-from planner.cluster.topology import IntArray
+from planner.cluster.topology import IntArray, Topology
 from planner.scheduler.choice import Choice, FromAll
-from planner.scheduler.framework.node_table import FloatArray, NodeTable
+from planner.scheduler.framework.node_table import NodeTable
+from planner.scheduler.framework.plugin import Filter
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.group_cycle import GroupCycle
 from planner.scheduler.group_rules import GroupRules
@@ -24,6 +25,10 @@ MOST_TABLES = 64
 """So many are kept; with more kinds of open nodes than that, they are made anew."""
 
 
+Left = tuple[tuple[Topology, tuple[int, ...]], ...]
+"""Domains to which filters leave a pod, for each filter that leaves few; nothing: all of them."""
+
+
 class NodeTables:
     """The tables of a state."""
 
@@ -31,9 +36,8 @@ class NodeTables:
         self._state = state
         self._kept: dict[Hashable, NodeTable] = {}
 
-    def of(self, key: Hashable, open_: BoolArray, rules: GroupRules) -> NodeTable | None:
-        """The nodes of `open_`, which `key` stands for, in the domains that filters leave."""
-        left = [found for each in rules.filters if (found := each.leaves()) is not None]
+    def of(self, key: Hashable, open_: BoolArray, left: Left) -> NodeTable | None:
+        """The nodes of `open_`, which `key` stands for, in the domains that are left."""
         key = (key, *((topology.key, domains) for topology, domains in left))
 
         def made() -> NodeTable:
@@ -56,53 +60,56 @@ class OpenNodes:
     """What one group finds; good for as long as its cycle is."""
 
     def __init__(self, state: SchedulingState, cycle: GroupCycle, tables: NodeTables) -> None:
+        self.rules = GroupRules(cycle)
         self._cycle = cycle
         self._tables = tables
-        self._rules = GroupRules(cycle)
-        self._filters = [*self._rules.local, *self._rules.filters]
+        self._filters = [*self.rules.local, *self.rules.filters]
         self._open = ~cycle.never
         if state.cluster.ghosts:
             self._open[list(state.cluster.ghosts)] = False
         self._key = self._open.tobytes()
 
+    def left(self) -> Left:
+        """The domains that are left now."""
+        found = [each.leaves() for each in self.rules.filters]
+        return tuple(each for each in found if each is not None)
+
+    def table(self, left: Left) -> NodeTable | None:
+        """The nodes there that no rule about nodes refuses; None if there are none."""
+        return self._tables.of(self._key, self._open, left)
+
     def choice(self, hidden: Collection[int]) -> Choice | None:
         """The best nodes now but for the `hidden` ones; None if no node passes."""
-        table = self._tables.of(self._key, self._open, self._rules)
+        table = self.table(self.left())
         if table is None:
             return None
-        passing = self._passing(table)
+        passing = passing_all(self._filters, table)
         if hidden:
             passing[table.places_of(hidden)] = False
         feasible = int(np.count_nonzero(passing))
         if feasible <= 1:
             return FromAll(1, table.nodes[passing]) if feasible else None
-        totals = self._totals(table, passing)
-        return FromAll(feasible, table.nodes[np.flatnonzero(totals == totals.max())])
-
-    def _passing(self, table: NodeTable) -> BoolArray:
-        passing: BoolArray | None = None
-        for each in self._filters:
-            found = each.passing_in(table)
-            if found is not None:
-                passing = found if passing is None else passing & found
-        return np.ones(len(table.nodes), np.bool_) if passing is None else passing
-
-    def _totals(self, table: NodeTable, passing: BoolArray) -> FloatArray:
-        """What every node gets; those that don't pass get less than all others."""
-        totals = np.zeros(len(table.nodes))
-        for weight, score in self._rules.own:
-            found = score.scores_in(table)
-            totals += found if weight == 1 else weight * found
-        if self._rules.shared:
+        totals = self.rules.own_scores(table)
+        if self.rules.shared:
             totals[passing] += self._beside_others(table.nodes[passing])
         np.copyto(totals, _NEVER, where=~passing)
-        return totals
+        return FromAll(feasible, table.nodes[np.flatnonzero(totals == totals.max())])
 
     def _beside_others(self, nodes: IntArray) -> IntArray:
         """What these nodes get by rules that look at all of them."""
         self._cycle.score_catch_up()
         total = np.zeros(len(nodes), np.int64)
-        for weight, score in self._rules.shared:
+        for weight, score in self.rules.shared:
             if score.active():
                 total += weight * score.normalise(score.scores(nodes), nodes)
         return total
+
+
+def passing_all(filters: Iterable[Filter], table: NodeTable) -> BoolArray:
+    """Which nodes of a table pass all of these, where none is outside of what they leave."""
+    passing: BoolArray | None = None
+    for each in filters:
+        found = each.passing_in(table)
+        if found is not None:
+            passing = found if passing is None else passing & found
+    return np.ones(len(table.nodes), np.bool_) if passing is None else passing

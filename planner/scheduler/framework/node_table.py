@@ -106,6 +106,10 @@ class NodeTable:
             found = self._columns[score] = score.scores(self.nodes).astype(np.float64)
         return found
 
+    def has(self, node: int) -> bool:
+        """Whether the node is one of these."""
+        return bool(self._places[node] >= 0)
+
     def places_of(self, nodes: Iterable[int]) -> list[int]:
         """The columns of those of these nodes that are here."""
         found: list[int] = self._places[list(nodes)].tolist()

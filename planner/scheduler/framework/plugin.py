@@ -275,8 +275,8 @@ class LocalScore(Score):
         return self.of_all[feasible]
 
     def score_at(self, node: int) -> int:
-        """The same of one node."""
-        return int(self.of_all[node])
+        """The same of one node, which is judged alone while nobody has asked for all."""
+        return self.judge_at(node) if self._scores is None else int(self._scores[node])
 
     def scores_in(self, table: NodeTable) -> IntArray | NDArray[np.float64]:
         """Judged or caught up with just now."""
