@@ -18,9 +18,9 @@ from planner.sequences.scheduler_replay import departing, manner, replay_seconds
 from planner.sequences.waves import Waves
 from planner.solver.problem.problem import Problem
 
-WAVE_SECONDS = 1e-3
-"""About what each wave of a trial takes, beside the landings in it."""
-SOME_TRIALS = 20
+WAVE_SECONDS = 6.5e-6
+"""About what each wave of a trial takes for each pod that waits, beside the landings in it."""
+SOME_TRIALS = 18
 """About so many it takes until a plan with cordons is clean."""
 SLOW_SECONDS = 0.1
 """Trials that take longer than this are few."""
@@ -80,10 +80,18 @@ class DriveOffs:
         return replay_seconds(cluster, 2 * len(cluster.pending)) > SLOW_SECONDS
 
     def affords(self, evictions: int) -> bool:
-        """Whether there is time for some trials in which every eviction has a wave of its own."""
+        """Whether there is time for some trials in which every eviction has a wave of its own.
+
+        Counted, not by the clock: a busy machine makes no other plan of it, as long as it gets on.
+        """
         cluster = self.problem.cluster
-        one = replay_seconds(cluster, len(cluster.pending) + evictions) + WAVE_SECONDS * evictions
-        return SOME_TRIALS * one <= self.effort.left
+        landings = replay_seconds(cluster, len(cluster.pending) + evictions)
+        one = landings + self._seconds_of(evictions)
+        left = 0.0 if self.effort.over else self.effort.seconds - self.effort.spent
+        return SOME_TRIALS * one <= left
+
+    def _seconds_of(self, waves: int) -> float:
+        return WAVE_SECONDS * waves * len(self.problem.cluster.pending)
 
     def in_waves(self, waves: Waves) -> tuple[DriveOff, ...] | None:
         """Who is driven off in the first seed in which somebody is; None if the waves are clean.
@@ -108,7 +116,7 @@ class DriveOffs:
     ) -> tuple[DriveOff, ...]:
         cluster = self.problem.cluster
         self.effort.spent += replay_seconds(cluster, len(cluster.pending) + pods)
-        self.effort.spent += WAVE_SECONDS * len(waves)
+        self.effort.spent += self._seconds_of(len(waves))
         run = trial.run(waves, manner(seed), unlimited=True)
         self.ends.append(run.node_of)
         landed = {landing.pod: landing.node for landing in run.landings}

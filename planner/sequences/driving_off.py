@@ -140,11 +140,16 @@ class _Careful:
         raise AssertionError("a plan without evictions drives nobody off")
 
     def _look(self) -> None:
-        """The first plan, few evictions for each pod, then others in turns and more on top."""
+        """The first plan, few evictions for each pod, then others in turns and more on top.
+
+        The first plan without cordons, too: those that are needed may cost more than they bring.
+        """
         whole, homes = Series(frozenset()), Series(self._homeless())
         self._offer(self._first.decision.steps, self._of_the_first)
         if self._interrupted:
             return
+        if self._found[-1].held is not None and not self._effort.over:
+            self._offer(self._first.decision.steps, Series(frozenset()), may_hold=False)
         for steps in self._simple():
             if self._effort.over:
                 break
@@ -202,10 +207,10 @@ class _Careful:
             raise KeyboardInterrupt
         return (*kept, *found.steps)
 
-    def _offer(self, steps: Sequence[Step], series: Series) -> bool:
+    def _offer(self, steps: Sequence[Step], series: Series, *, may_hold: bool = True) -> bool:
         """Keep what is clean of the steps; whether there is somebody new to be left alone."""
         known = len(series.reasons)
-        cleaned, held = self._cleaned(steps, series)
+        cleaned, held = self._cleaned(steps, series, may_hold=may_hold)
         if check_steps(self._first.before, cleaned, self._first.judged).good:
             self._found.append(self._clean(cleaned, held, series))
         return len(series.reasons) > known
@@ -221,7 +226,7 @@ class _Careful:
         return sorted(self._found, key=lambda each: each.candidate.key, reverse=True)
 
     def _cleaned(
-        self, steps: Sequence[Step], series: Series
+        self, steps: Sequence[Step], series: Series, *, may_hold: bool
     ) -> tuple[tuple[Step, ...], Held | None]:
         """The steps without the evictions that lead to a preemption; at last that is all of them.
 
@@ -237,7 +242,7 @@ class _Careful:
                 return moves, Held(waves, tuple(self._trials.ends))
             if driven is None:
                 break
-            if not hold and self._may_hold(draft):
+            if not hold and may_hold and self._may_hold(draft):
                 hold = True
                 continue
             hurried = self._effort.over or (self._trials.slow and not hold)

@@ -106,10 +106,10 @@ def test_more_time_is_not_worse_where_most_plans_drive_others_off(
     assert all(notice.code != "preempts" for notice in plan.notices)
 
 
-def test_as_many_as_by_one_eviction_each_although_that_drives_others_off() -> None:
+def test_more_than_by_one_eviction_each_which_drives_others_off() -> None:
     built = cluster_of("every-20", 0)
     plan = planned(built, 8.0)
-    assert placed(built, plan) >= (12, 15)
+    assert placed(built, plan) >= (13, 15)
     assert all(notice.code != "preempts" for notice in plan.notices)
 
 
