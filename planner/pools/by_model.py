@@ -14,12 +14,11 @@ from planner.pools.fill import Fill
 from planner.pools.question import most_nodes, question_of
 from planner.pools.search import Search
 from planner.solver.scale_up.exact import ExactNodes
-from planner.solver.scale_up.sets_in_turn import SetsInTurn
 
 CELLS = 6_000
 """Groups times nodes that could be added up to which a model is built."""
 
-PATTERNS = 0.5
+PATTERNS = 0.8
 """The part of the time for patterns, and of the rest for the sets that they allow."""
 LEAST_SECONDS = 1.0
 """For the nodes that help most, however much time is spent."""
@@ -67,15 +66,15 @@ def by_model(search: Search, until: float) -> Fill | None:
 
 def by_sets(search: Search, until: float) -> None:
     """If there is an answer, raise the bound by patterns, and try the sets that they leave."""
-    every = search.every
-    if every is None or search.found is None or search.spent > until:
+    sets = search.sets
+    if sets is None or search.found is None or search.spent > until:
         return
+    every = sets.every
     before = every.spent
     every.generate(PATTERNS * (until - search.spent), _cost(search))
     search.spent += every.spent - before
     search.prove(every.bound)
     until = search.spent + PATTERNS * (until - search.spent)
-    sets = SetsInTurn(every)
     while search.open and search.spent < until:
         before = every.spent
         counts = sets.next(until - search.spent, _cost(search))

@@ -15,6 +15,7 @@ from planner.pools.question import question_of
 from planner.pools.search import Search
 from planner.solver.scale_up.every_choice import EveryChoice
 from planner.solver.scale_up.patterns import Patterns
+from planner.solver.scale_up.sets_in_turn import SetsInTurn
 
 WHOLE_PODS = 150
 """Pods up to which patterns are chosen in whole numbers, not rounded."""
@@ -36,15 +37,16 @@ class Begun:
 
     def prove(self, search: Search) -> None:
         """What is known by patterns."""
-        if search.every is not None:
-            search.prove(search.every.bound)
+        if search.sets is not None:
+            search.prove(search.sets.every.bound)
 
 
 def by_patterns(search: Search, until: float) -> Begun:
     """A bound, and sets to begin with."""
-    every = search.every = _every(search, search.filling, until - search.spent)
+    every = _every(search, search.filling, until - search.spent)
     if every is None:
         return Begun((), (1.0,) * len(search.filling.offers))
+    search.sets = SetsInTurn(every)
     begun = [] if every.best is None else [every.best]
     chosen = every.patterns[:CHOICES]
     for patterns in chosen:

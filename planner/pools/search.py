@@ -21,7 +21,7 @@ from planner.pools.kept_rollouts import KeptRollouts, Stuck
 from planner.pools.least_cost import LeastCost
 from planner.pools.many_fills import ManyFills, many_fills
 from planner.pools.survival import Loss, Survival
-from planner.solver.scale_up.every_choice import EveryChoice
+from planner.solver.scale_up.sets_in_turn import SetsInTurn
 
 SURE_SEEDS = 20
 """Which an answer has to stand, however few are asked for: whoever tries many sets under few seeds
@@ -68,8 +68,8 @@ class Search:
     """Offers by number, of each of which one node at least has to be there."""
     tried: dict[Counts, Tried] = field(default_factory=dict)
     found: Fill | None = None
-    every: EveryChoice | None = None
-    """Patterns of pods on nodes, once they were looked at."""
+    sets: SetsInTurn | None = None
+    """Those that patterns of pods on nodes allow, once these were looked at."""
     proven: bool = False
     """`found` is the cheapest answer, or there is none."""
     spent: float = 0.0

@@ -28,7 +28,7 @@ from planner.solver.model.program import FloatArray
 
 RATIOS = 5
 """Into how many parts the range between two resources alone is cut."""
-NEARER = (0.3, 0.1, 0.03, 0.01)
+NEARER = (0.3, 0.2, 0.1, 0.1, 0.05, 0.05, 0.03, 0.03, 0.02, 0.01, 0.01, 0.005, 0.003, 0.001, 0.001)
 """Steps from the best weights towards a single resource, one after the other."""
 FINE = 60
 """Bits behind the point of the price of a unit."""

@@ -10,9 +10,11 @@ from __future__ import annotations
 from planner.solver.scale_up.every_choice import EveryChoice
 from planner.solver.scale_up.patterns import Patterns
 from planner.solver.scale_up.question import Counts
-from planner.solver.scale_up.whole_bound import FIRST, LEAST_WORK, WORK_SECONDS, model_of
+from planner.solver.scale_up.whole_bound import LEAST_WORK, WORK_SECONDS, model_of
 from planner.solver.scale_up.whole_patterns import WholePatterns
 
+NARROW = 400
+"""Sets are given whose cost is above the bound by up to one part in so many, then further ones."""
 CALL_SECONDS, PATTERN_SECONDS = 5e-3, 2e-5
 """What a call takes beside its work, and for each pattern."""
 
@@ -21,14 +23,14 @@ class SetsInTurn:
     """The sets of one question, from its bound on; what is given counts as tried."""
 
     def __init__(self, every: EveryChoice) -> None:
-        self._every = every
+        self.every = every
         self._patterns: Patterns | None = None
         self._model: WholePatterns | None = None
         self._upper = 0
 
     def next(self, seconds: float, most_cost: int | None) -> Counts | None:
         """A set that costs less; None if there is none by the bound, or no more can be said."""
-        every = self._every
+        every = self.every
         until = every.spent + seconds
         while every.spent < until and (most_cost is None or every.bound < most_cost):
             if self._patterns is None or self._model is None:
@@ -53,8 +55,8 @@ class SetsInTurn:
 
     def _begin(self, seconds: float, most_cost: int | None) -> None:
         """The sets of the choice of the least bound, up to some cost above it."""
-        self._patterns = patterns = self._every.patterns[0]
-        self._upper = patterns.bound + max(1, patterns.bound // FIRST)
+        self._patterns = patterns = self.every.patterns[0]
+        self._upper = patterns.bound + max(1, patterns.bound // NARROW)
         if most_cost is not None:
             self._upper = min(self._upper, most_cost - 1)
         self._model = model_of(patterns, self._upper, seconds, one_for_all=False)
