@@ -18,9 +18,8 @@ from planner.pools.neighbours import Neighbours
 from planner.pools.search import Search
 from planner.pools.shortfall import NOTHING, Missing, Shortfall
 
-ROUNDS, ENOUGH = 2, 400
-"""Each begins hot; what it has found is tried in full at its end. Cooling takes so many steps of
-all chains: with less time there is only one."""
+ROUNDS = 2
+"""Each begins hot; what it has found is tried in full at its end."""
 HOT = 0.015
 """How much worse a set may get at first, as a part of the cost, on average."""
 CHAINS, STEPS = 16, 4
@@ -60,27 +59,17 @@ def anneal(search: Search, starts: Sequence[Counts], worth: Sequence[float], unt
         for counts, more in zip(every, missing, strict=True)
     ]
     begin.sort(key=lambda chain: chain.value(1.0))
-    rounds = _rounds(search, begin, until - search.spent)
-    for number in range(rounds):
+    for number in range(ROUNDS):
         if search.spent > until or not search.open:
             return
         chains = _chains(search, begin, number)
         if not chains:
             return
-        end = search.spent + (until - search.spent) / (rounds - number)
+        end = search.spent + (until - search.spent) / (ROUNDS - number)
         passed = _Round(search, shortfall, neighbours, random).run(chains, end)
         for each in sorted(passed, key=search.value):
             if search.beaten(each) or search.try_set(each):
                 break
-
-
-def _rounds(search: Search, begin: Sequence[_Chain], seconds: float) -> int:
-    """How often there is time to cool down."""
-    if search.many is None:
-        return ROUNDS
-    nodes = max((sum(chain.counts) for chain in begin), default=1)
-    steps = seconds / search.seconds(search.many, search.lanes, nodes)
-    return max(1, min(ROUNDS, int(steps / ENOUGH)))
 
 
 def _chains(search: Search, begin: Sequence[_Chain], number: int) -> list[_Chain]:

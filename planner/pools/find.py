@@ -181,6 +181,7 @@ def _searched(search: Search, time_limit: float) -> Fill:
     best = search.found or grow(search, search.spent + EVEN * time_limit)
     most = by_model(search, time_limit)
     if search.found is not None:
+        improve(search, time_limit)
         return search.found
     return best if most is None else max(most, best, key=search.filling.by_priority)
 

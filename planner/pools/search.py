@@ -118,13 +118,9 @@ class Search:
         for first in range(0, len(sets), self.lanes):
             chosen = sets[first : first + self.lanes]
             found.append(many.waiting(chosen))
-            self.spent += self.seconds(many, len(chosen), max(sum(each) for each, _ in chosen))
+            places = len(chosen) * (many.nodes + max(sum(counts) for counts, _ in chosen))
+            self.spent += many.steps * (STEP_SECONDS + PLACE_SECONDS * places)
         return np.concatenate(found)
-
-    def seconds(self, many: ManyFills, lanes: int, nodes: int) -> float:
-        """The time that so many sets of so many nodes take at once."""
-        places = lanes * (many.nodes + nodes)
-        return many.steps * (STEP_SECONDS + PLACE_SECONDS * places)
 
     def worst(self, counts: Counts, *, few: bool = False) -> Fill:
         """What kube-scheduler makes of the nodes under the worst seed, or under the first."""
