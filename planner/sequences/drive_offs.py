@@ -45,7 +45,12 @@ class Effort:
     @property
     def over(self) -> bool:
         """Whether nothing is left."""
-        return self.spent >= self.seconds or time.monotonic() >= self.until
+        return self.spent >= self.seconds or self.late
+
+    @property
+    def late(self) -> bool:
+        """Whether the clock says so, whatever was counted."""
+        return time.monotonic() >= self.until
 
     @property
     def left(self) -> float:

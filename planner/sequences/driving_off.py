@@ -143,6 +143,8 @@ class _Careful:
         """The first plan, few evictions for each pod, then others in turns and more on top.
 
         The first plan without cordons, too: those that are needed may cost more than they bring.
+        Few evictions for each pod are looked at however much the first plan took: no plan may be
+        worse than these.
         """
         whole, homes = Series(frozenset()), Series(self._homeless())
         self._offer(self._first.decision.steps, self._of_the_first)
@@ -151,7 +153,7 @@ class _Careful:
         if self._found[-1].held is not None and not self._effort.over:
             self._offer(self._first.decision.steps, Series(frozenset()), may_hold=False)
         for steps in self._simple():
-            if self._effort.over:
+            if self._effort.late:
                 break
             self._offer(steps, Series(frozenset()))
         turns, done = [homes, whole], set[int]()

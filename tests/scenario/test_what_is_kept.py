@@ -38,7 +38,7 @@ def test_pods_that_nothing_could_help_would_not_have_found_a_node(
 ) -> None:
     world = random_world(number)
     hinted = rollouts_end(world, 6)
-    monkeypatch.setattr(RefusedGroups, "still", lambda self, group: False)
+    monkeypatch.setattr(RefusedGroups, "still", lambda self, group, fits: False)
     assert rollouts_end(world, 6) == hinted
 
 
