@@ -188,8 +188,9 @@ class Evaluation:
             found.update(dict.fromkeys(nodes.tolist(), status))
         return found
 
+    @cached_property
     def verdict_counts(self) -> Counter[Status]:
-        """How many nodes have which refusal."""
+        """How many nodes have which refusal; many pods may ask for the same that is kept."""
         counts = Counter(self._yielding().values())
         for nodes, status, _ in self._first_refusals():
             counts[status] += len(nodes)
@@ -215,12 +216,13 @@ class Evaluation:
                     yield open_nodes[verdicts == verdict], each.status(verdict), each
                 open_nodes = open_nodes[~refused]
 
+    @cached_property
     def plugins(self) -> frozenset[str]:
         """Plugins that refused a pod without a node: in PreFilter, or as the first of a node."""
         if self.rejection is not None:
             return frozenset((self.rejection.plugin,))
         limited = self.limit.plugins if self.limit is not None else ()
-        return frozenset((*(status.plugin for status in self.verdict_counts()), *limited))
+        return frozenset((*(status.plugin for status in self.verdict_counts), *limited))
 
     def refusals(self) -> dict[int, list[Status]]:
         """Every plugin that refuses a node, not only the first."""
@@ -245,7 +247,7 @@ class Evaluation:
         """The FitError text of kube-scheduler for a pod that no node takes."""
         nodes = len(self._state.all_nodes)
         elsewhere = self.limit.status if self.limit is not None else None
-        return fit_error(nodes, self.rejection, self.verdict_counts(), elsewhere)
+        return fit_error(nodes, self.rejection, self.verdict_counts, elsewhere)
 
 
 class Scheduler:

@@ -305,7 +305,7 @@ class _Simulation:
             self._nominations.add(index, node)
             for victim in found.victims:
                 self._preempt_victim(victim, index)
-        self._queue.fail(self._cluster.pods[index], self._now, evaluation.plugins())
+        self._queue.fail(self._cluster.pods[index], self._now, evaluation.plugins)
 
     def _preempt_victim(self, victim: int, for_whom: int) -> None:
         """The victim is told to go; one that goes already is waited for in any case."""

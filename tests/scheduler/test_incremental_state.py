@@ -135,7 +135,7 @@ def _seen(evaluation: Evaluation) -> dict[str, Any]:
         "feasible": evaluation.feasible.tolist(),
         "verdicts": evaluation.verdicts(),
         "refusals": evaluation.refusals(),
-        "counts": dict(evaluation.verdict_counts()),
+        "counts": dict(evaluation.verdict_counts),
         "message": evaluation.message(),
         "raw": {name: raw.tolist() for name, raw in scores.raw.items()},
         "weighted": {name: weighted.tolist() for name, weighted in scores.weighted.items()},
