@@ -10,7 +10,7 @@ import numpy as np
 
 from planner.capacity.demand import Demand, Enlarged, with_more
 from planner.cluster import Cluster
-from planner.cluster.node_rules import BoolArray, NodeRules
+from planner.cluster.node_rules import BoolArray, node_rules_of
 from planner.evictions.room_bound import fewest_evictions
 from planner.scheduler.profile import Profile
 from planner.sequences.outcome import PlanOutcome
@@ -162,7 +162,7 @@ def _by_room(cluster: Cluster, pods: Sequence[Sequence[int]]) -> int:
 
 def usable_nodes(cluster: Cluster, spec: PodSpec) -> BoolArray:
     """Nodes that the rules about nodes alone leave."""
-    rules = NodeRules(cluster)
+    rules = node_rules_of(cluster)
     found: BoolArray = rules.affinity(spec) & rules.taints(spec.tolerations)
     return found
 

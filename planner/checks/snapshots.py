@@ -85,9 +85,9 @@ class Snapshots:
     @cached_property
     def node_rules(self) -> NodeRules:
         """Which nodes pods may use by the rules about nodes alone."""
-        from planner.cluster.node_rules import NodeRules
+        from planner.cluster.node_rules import node_rules_of
 
-        return NodeRules(self.samples)
+        return node_rules_of(self.samples)
 
     @cached_property
     def settled(self) -> Cluster:

@@ -26,7 +26,10 @@ CORDON = Taint(key=UNSCHEDULABLE_TAINT, effect="NoSchedule")
 
 
 class NodeRules:
-    """The node rules of many pods over one set of nodes; equal rules are judged once."""
+    """The node rules of many pods over one set of nodes; equal rules are judged once.
+
+    `node_rules_of` gives those of a snapshot.
+    """
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -121,6 +124,15 @@ class NodeRules:
         topology = self._cluster.topology(key)
         verdicts = [*(holds(value) for value in topology.domains), holds(None)]
         return np.array(verdicts, np.bool_)[topology.domain_of]
+
+
+def node_rules_of(cluster: Cluster) -> NodeRules:
+    """The same for all snapshots of these nodes, so that nothing is judged again."""
+    key = ("node rules", b"")
+    if key not in cluster.memo:
+        cluster.memo[key] = NodeRules(cluster)
+    found: NodeRules = cluster.memo[key]
+    return found
 
 
 def _distinct_taints(

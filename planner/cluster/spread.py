@@ -18,7 +18,7 @@ import numpy as np
 
 from planner.cluster.groups import PodGroup
 from planner.cluster.matching import GroupIndex
-from planner.cluster.node_rules import BoolArray, NodeRules
+from planner.cluster.node_rules import BoolArray, node_rules_of
 from planner.cluster.snapshot import PENDING, Cluster
 from planner.cluster.topology import IntArray, Topology
 from planner_models.node import ZONE
@@ -252,7 +252,7 @@ class _Scopes:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._rules = NodeRules(cluster)
+        self._rules = node_rules_of(cluster)
         self._by_rule: dict[tuple[object, ...], Scope] = {}
         self._by_nodes: dict[tuple[str, bytes], Scope] = {}
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.cluster import Cluster
-from planner.cluster.node_rules import BoolArray, NodeRules
+from planner.cluster.node_rules import BoolArray, node_rules_of
 from planner.cluster.topology import IntArray
 from planner.pools.fill import Filling
 from planner.words import amount, conjoined, resource_word
@@ -39,7 +39,7 @@ class FreshNodes:
         if depends_on_others(filling.cluster):
             used[self.nodes] = 0
         self.free = np.maximum(self.cluster.resources.allocatable - used, 0)
-        self._rules = NodeRules(self.cluster)
+        self._rules = node_rules_of(self.cluster)
 
     def admitted(self, pod: int) -> BoolArray:
         """Nodes that the pod's own rules about nodes admit."""

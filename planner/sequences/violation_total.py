@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from planner.cluster.groups import PodGroup
-from planner.cluster.node_rules import NodeRules
+from planner.cluster.node_rules import NodeRules, node_rules_of
 from planner.cluster.spread import SpreadConstraint, counted_pods, excess
 from planner.cluster.topology import IntArray, Topology
 from planner.replay.violations import CORDON_TOLERATED
@@ -196,7 +196,7 @@ def _rules(
         for carrier, terms in dependencies.rivals.items():
             if not chosen.isdisjoint((carrier, *chain.from_iterable(terms))):
                 yield _AntiAffinity(everyone, groups[carrier], terms)
-    node_rules = NodeRules(everyone.problem.cluster)
+    node_rules = node_rules_of(everyone.problem.cluster)
     for group in chosen:
         about_nodes = _NodeRules(everyone, groups[group], node_rules, enforced)
         if about_nodes.matters:

@@ -51,6 +51,8 @@ def _classes(
     subject: Subject, workload: CheckedWorkload
 ) -> Iterator[tuple[int | None, StorageClass]]:
     """The StorageClasses of claims that are not bound yet; None for a claim template."""
+    if not subject.sample(workload).volumes:
+        return
     classes = {each.name: each for each in subject.inventory.storage_classes}
     claims = {each.key: each for each in subject.inventory.claims}
     for index, volume in enumerate(subject.sample(workload).volumes):

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from planner.cluster.node_rules import BoolArray, NodeRules
+from planner.cluster.node_rules import BoolArray, node_rules_of
 from planner.cluster.topology import IntArray
 from planner.descheduler.strategies.framework import View
 from planner_models.affinity import PodAffinityTerm
@@ -26,7 +26,7 @@ class NodeFit:
     def __init__(self, view: View) -> None:
         self._view = view
         self._cluster = view.cluster
-        self._rules = NodeRules(view.cluster)
+        self._rules = node_rules_of(view.cluster)
         self._by_rules: dict[int, BoolArray] = {}
         self._by_room: dict[int, BoolArray] = {}
         self._rivals: dict[tuple[object, ...], tuple[IntArray, frozenset[int]]] = {}

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain, combinations, combinations_with_replacement
 
 from planner.cluster import Cluster
-from planner.cluster.node_rules import NodeRules
+from planner.cluster.node_rules import node_rules_of
 
 Unit = tuple[int, ...]
 MOST_UNITS = 60
@@ -32,7 +32,7 @@ def few_evictions(cluster: Cluster, movable: Collection[int], most: int) -> Iter
 
 def _units(cluster: Cluster, movable: Collection[int]) -> Iterator[Unit]:
     """Minimal ones: no pod of a pair would do alone."""
-    requests, rules = cluster.resources.requests, NodeRules(cluster)
+    requests, rules = cluster.resources.requests, node_rules_of(cluster)
     free = cluster.resources.allocatable - cluster.used
     waiting = sorted({int(group) for group in cluster.group_of[cluster.pending]})
     admitted = [

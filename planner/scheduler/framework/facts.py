@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from planner.cluster import Cluster
-from planner.cluster.node_rules import NodeRules
+from planner.cluster.node_rules import NodeRules, node_rules_of
 from planner.cluster.topology import IntArray
 from planner.scheduler.framework.carried_terms import CarriedTerms
 from planner_models.taints import Taint
@@ -72,7 +72,7 @@ class Facts:
     @cached_property
     def node_rules(self) -> NodeRules:
         """Node affinity and hard taints, judged once per distinct rule."""
-        return NodeRules(self._cluster)
+        return node_rules_of(self._cluster)
 
     @cached_property
     def cordoned(self) -> IntArray:

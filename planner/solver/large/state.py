@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.cluster.node_rules import BoolArray, NodeRules
+from planner.cluster.node_rules import BoolArray, NodeRules, node_rules_of
 from planner.cluster.spread import SpreadConstraint
 from planner.cluster.topology import IntArray
 from planner.solver.large.plain_group import PlainGroup, Rule, by_domain
@@ -126,7 +126,7 @@ def start(problem: Problem) -> State:
     for (g, n), pods in problem.movable.items():
         if g in reach.plain:
             cells.setdefault(g, {})[n] = len(pods)
-    node_rules = NodeRules(cluster)
+    node_rules = node_rules_of(cluster)
     tasks: dict[int, PlainGroup] = {}
     alloc = np.maximum(problem.allocatable.mean(axis=0), 1.0)
     for g in sorted(reach.plain):

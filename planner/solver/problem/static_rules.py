@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from planner.cluster import Cluster
 from planner.cluster.groups import PodGroup
-from planner.cluster.node_rules import BoolArray, NodeRules
+from planner.cluster.node_rules import BoolArray, NodeRules, node_rules_of
 from planner.solver.problem.inter_pod_affinity import required_keys
 from planner.solver.problem.volume_reach import reach
 from planner_models.node import UNSCHEDULABLE_TAINT
@@ -28,7 +28,7 @@ class StaticRules:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._nodes = NodeRules(cluster)
+        self._nodes = node_rules_of(cluster)
         self._allowed: dict[int, BoolArray] = {}
         self._landing: dict[int, BoolArray] = {}
         self._joined: dict[tuple[int, ...], BoolArray] = {}
