@@ -11,6 +11,7 @@ import pytest
 
 from planner.documents.plan import make_plan
 from planner.scheduler.profile import default_profile
+from planner.sequences.driving_off import NOTE
 from planner.solver.problem.options import SolveOptions
 from planner_models.plan import Plan
 from tests.agreement.brute_force import World, optimum
@@ -38,6 +39,11 @@ def test_pods_may_spread_over_a_label_that_no_node_has() -> None:
     _check(43090)
 
 
+@pytest.mark.parametrize("seed", [102246, 102473, 103394, 104019])
+def test_a_plan_that_avoids_preemption_claims_no_optimum(seed: int) -> None:
+    _check(seed)
+
+
 def _check(seed: int) -> None:
     """Every fourth case only places, the others may move what runs; every fifth may preempt."""
     rebalance, preempt = seed % 4 != 0, seed % 5 == 0
@@ -45,6 +51,9 @@ def _check(seed: int) -> None:
     plan = make_plan(cluster, SolveOptions(rebalance=rebalance, preempt=preempt), PROFILE)
     world = World.of(cluster, rebalance=rebalance, preempt=preempt)
     placed, excess, evictions = optimum(world, preempt=preempt, steady=rebalance)
+    if any(notice.text == NOTE for notice in plan.notices):
+        _below(plan, placed, excess, seed)
+        return
     assert plan.status == "optimal", f"seed {seed}"
     assert _placed(plan) == placed, f"seed {seed}"
     if preempt and not rebalance:
@@ -54,6 +63,15 @@ def _check(seed: int) -> None:
         assert levels == (excess, evictions), f"seed {seed}"
     assert plan.verification.admissible
     assert plan.verification.capacity
+
+
+def _below(plan: Plan, placed: tuple[int, ...], excess: int, seed: int) -> None:
+    """Brute force knows no preemption: who avoids it may miss the optimum, and never denies it."""
+    bounds = tuple(o.bound for o in plan.objectives if o.name.startswith("placed"))
+    assert _placed(plan) <= placed <= bounds, f"seed {seed}"
+    if _placed(plan) == placed:
+        assert _level(plan, "excess") >= excess, f"seed {seed}"
+        assert plan.status == "feasible" or _level(plan, "excess") == excess, f"seed {seed}"
 
 
 def _placed(plan: Plan) -> tuple[int, ...]:
