@@ -104,7 +104,6 @@ def new_pods(
         found.setdefault(owners.workload_of(pod), []).append(index)
     if not found:
         raise UsageError("`pods`: there are no pods in it", help="Pods, Deployments or Jobs")
-    every = {**snapshot.owners.controllers, **owners.controllers}
     demands = []
     for ref, indexes in found.items():
         pod = given.pods[indexes[0]]
@@ -113,7 +112,9 @@ def new_pods(
     least = min(demand.ratio for demand in demands)
     if all(demand.ratio % least == 0 for demand in demands):
         demands = [Demand(d.ref, d.sample, d.ratio // least) for d in demands]
-    return snapshot.with_owners(Owners(every.values())), demands
+    return snapshot.with_owners(
+        snapshot.owners.with_controllers(owners.controllers.values())
+    ), demands
 
 
 def _unscaled(given: Inventory) -> Iterator[Controller]:

@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from planner.checks.finding import Change
 from planner.checks.snapshots import Snapshots
-from planner.checks.workloads import CheckedWorkload, checked_workloads, controllers_of
+from planner.checks.workloads import (
+    CheckedWorkload,
+    checked_workloads,
+    controllers_of,
+    same_workloads,
+)
 from planner.cluster.owners import WorkloadRef
 from planner.sources.errors import SourceError
 from planner.sources.inventory import Inventory
@@ -116,7 +121,11 @@ class Subject:
     def changed(self, change: Change) -> Subject:
         """The same question about a changed input."""
         given, inventory = self.manifests, replenished(change(self.inventory), self.inventory)
-        workloads, samples = checked_workloads(inventory, given.workloads, given.pods)
+        whole = len(self.sample_pods) == 2 * len(self.workloads)
+        if whole and same_workloads(inventory, self.inventory):
+            workloads, samples = self.workloads, self.sample_pods
+        else:
+            workloads, samples = checked_workloads(inventory, given.workloads, given.pods)
         return Subject(workloads, self.snapshots.changed(inventory, samples), self.options, given)
 
     def about(self, objects: frozenset[ObjectName]) -> Subject:

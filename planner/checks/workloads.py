@@ -45,6 +45,13 @@ LABELS_BY_CONTROLLER: Mapping[str, tuple[str, ...]] = {
 """Labels that a controller gives its pods beside those of the template."""
 
 
+MAKING = (
+    *("deployments", "stateful_sets", "daemon_sets", "replica_sets", "replication_controllers"),
+    *("jobs", "cron_jobs", "pods", "autoscalers", "priority_classes"),
+)
+"""What an inventory keeps workloads in, and what decides about their pods."""
+
+
 @dataclass(frozen=True, eq=False)
 class CheckedWorkload:
     """A workload of the manifests; `pods` are those of it that run or wait in the cluster.
@@ -94,6 +101,11 @@ def checked_workloads(
             free = msgspec.structs.replace(pod, node_name="")
             samples += (free, msgspec.structs.replace(free, name=f"{pod.name}-second"))
     return tuple(workloads), tuple(samples)
+
+
+def same_workloads(one: Inventory, other: Inventory) -> bool:
+    """Whether everything that workloads and their samples are made from is the very same."""
+    return all(getattr(one, name) is getattr(other, name) for name in MAKING)
 
 
 def _workload(

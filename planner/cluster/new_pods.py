@@ -7,8 +7,10 @@ be grouped anew, for now it tells some of them apart.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
+from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from planner.cluster.groups import GroupKeys, group_pods, keys_of, other_selecto
 from planner.cluster.matching import GroupIndex
 from planner.cluster.owners import Owners
 from planner.cluster.resources import with_groups
-from planner.cluster.snapshot import GONE, Cluster
+from planner.cluster.snapshot import EACH_GROUP, GONE, Cluster
 from planner_models.pod import Pod
 
 
@@ -49,8 +51,38 @@ def with_new_pods(cluster: Cluster, pods: Sequence[Pod], owners: Owners) -> Clus
     for shared in ("node_index", "_topologies", "node_images"):
         changed.__dict__[shared] = getattr(cluster, shared)
     if keys <= known:
-        changed.group_memo["index"] = GroupIndex(groups, cluster.group_index)
+        changed.group_memo.update(_still_known(cluster, changed))
     return changed
+
+
+def _still_known(cluster: Cluster, changed: Cluster) -> Iterator[tuple[str, Any]]:
+    """What was found out about groups and holds where others stand behind them."""
+    first = len(cluster.groups)
+    yield "index", GroupIndex(changed.groups, cluster.group_index)
+    yield "visible_keys", _keys(cluster)
+    yield "group_keys", {**_group_keys(cluster), **keys_of(changed.groups[first:])}
+    yield EACH_GROUP, dict(cluster.group_memo.get(EACH_GROUP, {}))
+    find, others = changed.owners.workload_of, _other_chains(cluster.owners, changed.owners)
+    yield (
+        "workloads",
+        tuple(
+            find(group.example) if group.index >= first or group.namespace in others else known
+            for group, known in zip_longest(changed.groups, cluster.workloads)
+        ),
+    )
+
+
+def _other_chains(before: Owners, after: Owners) -> Set[str]:
+    """Namespaces where controllers came, went, or belong to others than before."""
+    one, other = before.controllers, after.controllers
+    if one is other:
+        return frozenset()
+    return {ref.namespace for ref in one.keys() ^ other.keys()} | {
+        ref.namespace
+        for ref, each in other.items()
+        if (known := one.get(ref, each)) is not each
+        and known.metadata.controller != each.metadata.controller
+    }
 
 
 def _keys(cluster: Cluster) -> frozenset[str]:

@@ -7,7 +7,14 @@ from functools import cached_property
 from typing import NamedTuple
 
 from planner_models.pod import Pod
-from planner_models.workload import HASH_LABEL, Controller, DaemonSet, Job, ReplicaSet
+from planner_models.workload import (
+    HASH_LABEL,
+    Controller,
+    DaemonSet,
+    Job,
+    ReplicaSet,
+    ReplicationController,
+)
 
 SHORT = {
     "Deployment": "deploy",
@@ -52,18 +59,29 @@ class Owners:
         """Every controller by its reference."""
         return self._by_ref
 
+    def with_controllers(self, changed: Iterable[Controller]) -> Owners:
+        """These in the place of those with their names, or beside all others."""
+        found = Owners(changed)
+        found._by_ref = {**self._by_ref, **found._by_ref}
+        return found
+
     def replica_sets_of(self, deployment: WorkloadRef) -> Sequence[ReplicaSet]:
         """Those that say that they belong to the Deployment."""
-        return self._replica_sets.get(deployment, ())
+        return [each for each in self.owned_by(deployment) if isinstance(each, ReplicaSet)]
+
+    def owned_by(self, owner: WorkloadRef) -> Sequence[ReplicaSet | ReplicationController]:
+        """ReplicaSets of a Deployment, or of whatever it is that owns them."""
+        return self._owned.get(owner, ())
 
     @cached_property
-    def _replica_sets(self) -> Mapping[WorkloadRef, Sequence[ReplicaSet]]:
-        found: dict[WorkloadRef, list[ReplicaSet]] = {}
+    def _owned(self) -> Mapping[WorkloadRef, Sequence[ReplicaSet | ReplicationController]]:
+        found: dict[WorkloadRef, list[ReplicaSet | ReplicationController]] = {}
         for each in self._by_ref.values():
-            owner = each.metadata.controller if isinstance(each, ReplicaSet) else None
-            if isinstance(each, ReplicaSet) and owner is not None and owner.kind == "Deployment":
-                ref = WorkloadRef(each.namespace, "Deployment", owner.name)
-                found.setdefault(ref, []).append(each)
+            if isinstance(each, ReplicaSet | ReplicationController):
+                owner = each.metadata.controller
+                if owner is not None:
+                    ref = WorkloadRef(each.namespace, owner.kind, owner.name)
+                    found.setdefault(ref, []).append(each)
         return found
 
     def workload_of(self, pod: Pod) -> WorkloadRef:

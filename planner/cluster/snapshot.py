@@ -38,6 +38,8 @@ GONE = -3
 T = TypeVar("T")
 WHATEVER_SPECS_SAY = frozenset(("index", "workloads", "groups of"))
 """What of the memo about groups rests on their labels and owners alone."""
+EACH_GROUP = "each group"
+"""What is known of groups one by one, in the memo of groups."""
 SHARED = ("_topologies", "memo", "group_memo", "pod_memo", "node_images")
 """What holds for all snapshots that differ in placement: whoever finds it out tells the others."""
 
@@ -141,6 +143,17 @@ class Cluster:
         return sum_by(
             self.node_of[pods], self.resources.requests[self.group_of[pods]], len(self.nodes)
         )
+
+    def of_each_group(self, name: str, find: Callable[[PodGroup], T]) -> Sequence[T]:
+        """What `find` says of each group by its pods' labels, rules and volumes alone.
+
+        Asked once for each group, also by snapshots that have more groups behind these.
+        """
+        found: dict[str, tuple[T, ...]] = self.group_memo.setdefault(EACH_GROUP, {})
+        known = found.get(name, ())
+        if len(known) < len(self.groups):
+            known = found[name] = (*known, *map(find, self.groups[len(known) :]))
+        return known
 
     @property
     def workloads(self) -> tuple[WorkloadRef, ...]:

@@ -8,8 +8,7 @@ does is in `jobs`. Where the input lacks the controller, the pod is assumed to c
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -189,7 +188,7 @@ class Replacements:
         found = self._controllers.get(above)
         if isinstance(found, Deployment):
             return self._rollout(found)
-        siblings = self._owned_controllers[above]
+        siblings = self._cluster.owners.owned_by(above)
         several = sum(each.spec.replicas > 0 for each in siblings) > 1
         return f"a rollout of {above.short} may be under way" if several else ""
 
@@ -203,22 +202,9 @@ class Replacements:
                     each,
                     len(self._pods_of[WorkloadRef(each.namespace, "ReplicaSet", each.name)]),
                 )
-                for each in self._owned_controllers[ref]
-                if isinstance(each, ReplicaSet)
+                for each in self._cluster.owners.replica_sets_of(ref)
             ],
         )
-
-    @cached_property
-    def _owned_controllers(
-        self,
-    ) -> Mapping[WorkloadRef, Sequence[ReplicaSet | ReplicationController]]:
-        """ReplicaSets by the Deployment, or whatever it is, that owns them."""
-        found: dict[WorkloadRef, list[ReplicaSet | ReplicationController]] = defaultdict(list)
-        for ref, controller in self._controllers.items():
-            owner = controller.metadata.controller
-            if isinstance(controller, ReplicaSet | ReplicationController) and owner is not None:
-                found[WorkloadRef(ref.namespace, owner.kind, owner.name)].append(controller)
-        return found
 
     # StatefulSets
 

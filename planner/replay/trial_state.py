@@ -16,11 +16,13 @@ import random
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
+from itertools import compress, count
 from random import Random
 
 import numpy as np
 
 from planner.cluster import GONE, PENDING, Cluster
+from planner.cluster.groups import PodGroup
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.replay.refused_groups import RefusedGroups
@@ -335,11 +337,14 @@ def _tolerating(cluster: Cluster) -> frozenset[int]:
 def _found_tolerating(cluster: Cluster) -> frozenset[int]:
     """Equal tolerations are asked once."""
     known: dict[int, bool] = {}
-    for group in cluster.groups:
+
+    def tolerates(group: PodGroup) -> bool:
         tolerations = group.spec.tolerations
         if id(tolerations) not in known:
             known[id(tolerations)] = any(each.tolerates(CORDON) for each in tolerations)
-    return frozenset(g.index for g in cluster.groups if known[id(g.spec.tolerations)])
+        return known[id(tolerations)]
+
+    return frozenset(compress(count(), cluster.of_each_group(_MEMO, tolerates)))
 
 
 def _judges_room(profile: Profile) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from planner.cluster import Cluster
 from planner.cluster.new_pods import with_new_pods
-from planner.cluster.owners import Owners, WorkloadRef
+from planner.cluster.owners import WorkloadRef
 from planner.disruption.templates import another_pod
 from planner.scenario.controller_run import Stage
 from planner.scenario.daemon_set import wants
@@ -68,7 +68,7 @@ def daemon_set_stage(
     made = [moulds.of(node).pod(name) for node, name in zip(running, names, strict=True)]
     new = {node: len(cluster.pods) + i for i, node in enumerate(running)}
     found = {n: NodePods(stored.get(n, ()), new.get(n), *wanted[n]) for n in living}
-    owners = Owners((*cluster.owners.controllers.values(), after))
+    owners = cluster.owners.with_controllers((after,))
     staged = with_new_pods(cluster, made, owners)
     stage = Stage(staged, profile, [pod for each in found.values() for pod in each.pods])
     return stage, found, frozenset(updated.union(new.values()))

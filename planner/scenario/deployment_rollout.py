@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import islice
 
 from planner.cluster import Cluster
-from planner.cluster.owners import Owners, WorkloadRef
+from planner.cluster.owners import Owners
 from planner.replay.trial import Manner
 from planner.scenario.controller_run import ControllerRun, Stage
 from planner.scenario.deployment import Revision, Strategy, look
@@ -28,7 +28,7 @@ from planner.scenario.replica_set import BURST, acted_at
 from planner.scenario.rollout_run import RolloutEnd, RolloutRun, Work, rollout_end, rollout_run
 from planner.scheduler.profile import Profile
 from planner_models.pod import PodTemplate
-from planner_models.workload import Deployment
+from planner_models.workload import Deployment, ReplicaSet
 
 
 def deployment_rollouts(
@@ -149,15 +149,13 @@ class _DeploymentController:
 
 def _scaled(owners: Owners, revisions: dict[str, Revision], sets: dict[str, Replicas]) -> Owners:
     """The ReplicaSets with the numbers that the rollout left them with."""
-    controllers = dict(owners.controllers)
+    scaled: list[ReplicaSet] = []
     for name, revision in revisions.items():
         owner = sets[name].owner
         metadata = owner.metadata
         if revision.desired is not None and revision.most is not None:
             numbers = {DESIRED: str(revision.desired), MOST: str(revision.most)}
             metadata = metadata.replace(annotations={**metadata.annotations, **numbers})
-        ref = WorkloadRef(owner.namespace, "ReplicaSet", name)
-        controllers[ref] = owner.replace(
-            metadata=metadata, spec=owner.spec.replace(replicas=revision.size)
-        )
-    return Owners(controllers.values())
+        spec = owner.spec.replace(replicas=revision.size)
+        scaled.append(owner.replace(metadata=metadata, spec=spec))
+    return owners.with_controllers(scaled)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from planner.cluster import Cluster
 from planner.cluster.new_pods import with_new_pods
-from planner.cluster.owners import Owners, WorkloadRef
+from planner.cluster.owners import WorkloadRef
 from planner.scenario.controller_run import Stage
 from planner.scenario.deployment import Revision, Strategy, strategy_of
 from planner.scenario.new_revision import (
@@ -113,8 +113,8 @@ def deployment_stage(
         for before, after in changes
     )
     sets = (each.owner for plan in planned for each in plan.sets.values())
-    owners = (*cluster.owners.controllers.values(), *(after for _, after in changes), *sets)
-    staged = with_new_pods(cluster, made, Owners(owners))
+    owners = cluster.owners.with_controllers((*(after for _, after in changes), *sets))
+    staged = with_new_pods(cluster, made, owners)
     return Stage(staged, profile, [pod for each in planned for pod in each.pods]), planned
 
 

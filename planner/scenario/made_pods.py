@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from planner.cluster import ELSEWHERE, GONE, PENDING, Cluster
 from planner.cluster.build import rebuilt
 from planner.cluster.new_pods import with_new_pods
-from planner.cluster.owners import Owners
 from planner.sources.admission import Admission
 from planner.sources.defaulting import with_default_class
 from planner.sources.synthesise import Workloads, missing_pods
@@ -38,7 +37,7 @@ def with_missing_pods(
     admission = Admission(cluster.priority_classes, (), specs)
     pods, owned = [*map(admission.stored, made.pods)], (*others, *made.replica_sets)
     if not come and not made.claims:
-        owners = Owners((*cluster.owners.controllers.values(), *owned))
+        owners = cluster.owners.with_controllers(owned)
         first, known = len(cluster.pods), cluster.node_index
         return with_new_pods(cluster, pods, owners).with_placement(
             {

@@ -15,7 +15,7 @@ from random import Random
 import msgspec
 
 from planner.cluster import GONE, Cluster
-from planner.cluster.owners import Owners, WorkloadRef
+from planner.cluster.owners import WorkloadRef
 from planner.scenario.controller_run import silent_nodes
 from planner.scenario.deployment import Strategy
 from planner.scenario.deployment import look as look_at_replica_sets
@@ -59,7 +59,7 @@ def with_fewer_pods(cluster: Cluster, workload: Scalable, random: Random | None 
         for each in surplus(cluster, workload):
             deleted = deleted_first(each.candidates, each.count, acted_at(cluster), random)
             going += [candidate.pod for candidate in deleted]
-    owners = Owners((*cluster.owners.controllers.values(), *changed))
+    owners = cluster.owners.with_controllers(changed)
     return _deleted(cluster, going).with_owners(owners)
 
 

@@ -69,8 +69,7 @@ class StatefulSetRollout:
             changes["current_revision"] = self.revisions.name
         current = self.policy.replicas if whole else self.policy.replicas - there
         status = after.status.replace(**changes, current_replicas=current)
-        owners = self._stage.cluster.owners.controllers.values()
-        return Owners((*owners, after.replace(status=status)))
+        return self._stage.cluster.owners.with_controllers((after.replace(status=status),))
 
 
 class _StatefulSetController:

@@ -14,7 +14,7 @@ import msgspec
 
 from planner.cluster import GONE, Cluster
 from planner.cluster.new_pods import with_new_pods
-from planner.cluster.owners import Owners, WorkloadRef
+from planner.cluster.owners import WorkloadRef
 from planner.disruption.ordinals import ordinal_of
 from planner.disruption.templates import another_pod
 from planner.scenario.controller_run import Stage
@@ -82,7 +82,7 @@ def stateful_set_stage(
             again = len(cluster.pods) + len(made)
             made.append(moulds.pod(ordinal, pod, due=due))
         slots[ordinal] = Slot(pod, again, updated)
-    owners = Owners((*cluster.owners.controllers.values(), revisions.after))
+    owners = cluster.owners.with_controllers((revisions.after,))
     staged = with_new_pods(cluster, made, owners)
     return Stage(staged, profile, [pod for each in slots.values() for pod in each.pods]), slots
 

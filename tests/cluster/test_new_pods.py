@@ -13,6 +13,7 @@ from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import default_profile
 from planner_models.pod import Pod, PodSpec
+from planner_models.workload import ReplicaSet
 from tests.objects import ZONE, Json, inventory_of, node, pod
 
 SPREAD: Json = {
@@ -86,3 +87,32 @@ def test_nodes_and_topologies_are_shared() -> None:
     base = build_cluster(inventory_of(*objects()))
     zones = base.topology(ZONE)
     assert with_new_pods(base, new_pods({}), base.owners).topology(ZONE) is zones
+
+
+def test_what_is_known_of_the_old_groups_is_what_a_new_snapshot_would_find() -> None:
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-5", "controller": True}
+    owned = pod("owned", "a", metadata={"labels": {"app": "web"}, "ownerReferences": [owner]})
+    before = build_cluster(inventory_of(*objects(), owned))
+    names = before.of_each_group("names", lambda group: group.example.name)
+    assert before.workloads[-1].short == "rs/web-5"
+
+    made = ReplicaSet.model_validate(
+        {
+            "metadata": {
+                "name": "web-5",
+                "namespace": "default",
+                "ownerReferences": [{**owner, "kind": "Deployment", "name": "web"}],
+            },
+            "spec": {"template": {"spec": PLAIN}},
+        }
+    )
+    after = with_new_pods(before, new_pods({}), before.owners.with_controllers([made]))
+
+    found = replace(after)  # shares nothing that was found out
+    assert after.workloads == found.workloads
+    assert after.workloads[len(before.groups) - 1].short == "deploy/web"
+    again = after.of_each_group("names", lambda group: group.example.name)
+    assert list(again) == [*names, *(g.example.name for g in after.groups[len(names) :])]
+    more = new_pods({})
+    both = [with_new_pods(each, more, after.owners).group_of.tolist() for each in (after, found)]
+    assert both[0] == both[1]

@@ -12,7 +12,7 @@ from tests.agreement.clusters import random_cluster
 @given(seed=st.integers(0, 10_000))
 def test_the_index_finds_exactly_the_terms_that_select_a_pod(seed: int) -> None:
     cluster = random_cluster(seed)
-    carried = CarriedTerms(cluster.groups)
+    carried = CarriedTerms(cluster)
     every = [
         (group.index, term)
         for group in cluster.groups

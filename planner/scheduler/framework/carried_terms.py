@@ -7,9 +7,10 @@ leaves few to try, where a cluster has thousands of groups with rules about othe
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from planner.cluster import Cluster
 from planner.cluster.groups import PodGroup
 from planner.cluster.matching import TermScope
 from planner_models.affinity import PodAffinityTerm
@@ -30,11 +31,11 @@ class CarriedTerm:
 class CarriedTerms:
     """The terms of all groups."""
 
-    def __init__(self, groups: Iterable[PodGroup]) -> None:
+    def __init__(self, cluster: Cluster) -> None:
         self._by_label: dict[tuple[str, str], list[CarriedTerm]] = defaultdict(list)
         self._others: list[CarriedTerm] = []
-        for group in groups:
-            for carried in _terms_of(group):
+        for terms in filter(None, cluster.of_each_group("carried terms", _terms_of)):
+            for carried in terms:
                 self._add(carried)
 
     def _add(self, carried: CarriedTerm) -> None:
@@ -72,7 +73,11 @@ def _asked(selector: LabelSelector) -> list[tuple[str, str]]:
     return []
 
 
-def _terms_of(group: PodGroup) -> Iterator[CarriedTerm]:
+def _terms_of(group: PodGroup) -> tuple[CarriedTerm, ...]:
+    return tuple(_terms(group))
+
+
+def _terms(group: PodGroup) -> Iterator[CarriedTerm]:
     affinity = group.spec.affinity
     for apart, terms in ((False, affinity.pod_affinity), (True, affinity.pod_anti_affinity)):
         for term in terms.required:

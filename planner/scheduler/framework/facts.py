@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -95,12 +96,13 @@ class Facts:
     @cached_property
     def carried_terms(self) -> CarriedTerms:
         """The rules of all groups about other pods."""
-        return self._of_groups("carried terms", lambda: CarriedTerms(self._cluster.groups))
+        return self._of_groups("carried terms", lambda: CarriedTerms(self._cluster))
 
     @cached_property
     def priorities(self) -> IntArray:
         """The priority of each group."""
-        return np.array([group.priority for group in self._cluster.groups], np.int64)
+        each = self._cluster.of_each_group("priorities", attrgetter("priority"))
+        return np.array(each, np.int64)
 
     @cached_property
     def non_zero_requests(self) -> IntArray:
@@ -108,7 +110,9 @@ class Facts:
         return self._of_groups("non-zero requests", self._non_zero_requests)
 
     def _non_zero_requests(self) -> IntArray:
-        asked = [group.spec.non_zero_requests for group in self._cluster.groups]
+        asked = self._cluster.of_each_group(
+            "non-zero requests", attrgetter("spec.non_zero_requests")
+        )
         return np.array(asked, np.int64).reshape(-1, 2)
 
     def _of_groups(self, name: str, find: Callable[[], T]) -> T:

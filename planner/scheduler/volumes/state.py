@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -165,18 +166,15 @@ _MEMO = "volumes of groups"
 def _groups_with_claims(cluster: Cluster) -> Mapping[int, GroupVolumes]:
     """By group; found once for all snapshots with these groups and this storage."""
     if _MEMO not in cluster.group_memo:
-        cluster.group_memo[_MEMO] = _with_claims(cluster)
+        each = cluster.of_each_group(_MEMO, partial(_with_claims, cluster))
+        cluster.group_memo[_MEMO] = {i: found for i, found in enumerate(each) if found is not None}
     found: Mapping[int, GroupVolumes] = cluster.group_memo[_MEMO]
     return found
 
 
-def _with_claims(cluster: Cluster) -> Mapping[int, GroupVolumes]:
-    found: dict[int, GroupVolumes] = {}
-    for group in cluster.groups:
-        claims = claims_of(cluster.storage, group) if group.volumes else ()
-        if claims:
-            found[group.index] = _group_volumes(cluster, group, claims)
-    return found
+def _with_claims(cluster: Cluster, group: PodGroup) -> GroupVolumes | None:
+    claims = claims_of(cluster.storage, group) if group.volumes else ()
+    return _group_volumes(cluster, group, claims) if claims else None
 
 
 def _group_volumes(cluster: Cluster, group: PodGroup, claims: tuple[PodClaim, ...]) -> GroupVolumes:
