@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from planner.capacity.count import Placed, Stop, most_placed, placed_at, stops
-from planner.capacity.demand import Demand, Enlarged, with_more
-from planner.capacity.moves import Best, Bound, Point, Rearranging, room_bound, usable_nodes
-from planner.capacity.slots import most_slots
+from planner.capacity.demand import Demand, with_more
+from planner.capacity.few_evictions import by_few_evictions, one_by_one
+from planner.capacity.moves import Best, Bound, Point, Rearranging, Within, room_bound, slots_of
 from planner.capacity.survive import Fails, Failure, Survival, Surviving
 from planner.cluster import GONE, Cluster
 from planner.cluster.quotas import QuotaRoom, Quotas
@@ -45,9 +45,11 @@ class Found:
     stops: tuple[Stop, ...]
     stopped_by: int
     best: Best | None
-    within: Best | None
-    """With the moves that were allowed, if they were counted."""
+    within: Within | None
+    """With the moves that were allowed, or with as many as were tried, if they were counted."""
     curve: tuple[Point, ...]
+    one_by_one: bool
+    """Whether plans with moves leave those alone that kube-scheduler places by itself."""
     bound: Bound | None
     survive: Surviving | None
     silent_now: Fails | None
@@ -71,24 +73,32 @@ def capacity(
     one = with_more(cluster, demands, 1)
     bound = room_bound(one)
     most = options.up_to if quota is None else min(options.up_to, quota.pods)
-    slots = _slots(one, demands, 0)
+    slots = slots_of(one, demands, 0)
     now = most_placed(cluster, demands, profile, most, slots)
     blocked, reasons = _stopped(now, demands, profile)
     top = min(most, now.sets if bound is None else max(now.sets, bound.count))
     best: Best | None = None
-    within: Best | None = None
+    within: Within | None = None
     points: tuple[Point, ...] = ()
+    one_each = False
     if now.stopped and slots == now.sets:
         best = Best(now.sets, now.sets)
     if now.stopped and options.moves != 0 and top > now.sets:
         rearranging = Rearranging(cluster, demands, profile, options.time_limit)
         best = best or rearranging.best(top)
-        if options.moves is not None:
-            most_then = _slots(one, demands, options.moves)
-            within = rearranging.best(
-                top if most_then is None else min(top, most_then), options.moves
+        one_each = one_by_one(now, demands)
+        if one_each:
+            most_found, points = by_few_evictions(
+                cluster, demands[0], profile, now, top, options.moves
             )
-        points = rearranging.curve(best.count, top if within is None else within.count)
+            within = None if options.moves is None else most_found
+        else:
+            if options.moves is not None:
+                most_then = slots_of(one, demands, options.moves)
+                within = rearranging.best(
+                    top if most_then is None else min(top, most_then), options.moves
+                )
+            points = rearranging.curve(best.count, top if within is None else within.count)
     elif now.stopped and best is None and options.moves != 0:
         best = Best(now.sets, now.sets)
     survive = silent_now = None
@@ -107,6 +117,7 @@ def capacity(
         best=best,
         within=within,
         curve=points,
+        one_by_one=one_each,
         bound=bound,
         survive=survive,
         silent_now=silent_now,
@@ -128,14 +139,6 @@ def _stopped(
         if placed_at(now.cluster, [one], profile, 1).stopped:
             return i, stops(now.cluster, one, profile)
     return 0, ()
-
-
-def _slots(one: Enlarged, demands: Sequence[Demand], moves: int) -> int | None:
-    """Of one kind of pod: no more fit while all but so many others stay where they are."""
-    if len(demands) != 1 or demands[0].ratio != 1:
-        return None
-    group = one.cluster.groups[int(one.cluster.group_of[one.every[0]])]
-    return most_slots(one.cluster, usable_nodes(one.cluster, group.spec), group.index, moves)
 
 
 def _running(cluster: Cluster, demand: Demand) -> int:

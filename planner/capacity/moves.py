@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from planner.capacity.demand import Demand, Enlarged, with_more
+from planner.capacity.slots import most_slots
 from planner.cluster import Cluster
 from planner.cluster.node_rules import BoolArray, node_rules_of
 from planner.evictions.room_bound import fewest_evictions
@@ -33,6 +34,13 @@ class Best:
 
     count: int
     bound: int
+
+
+@dataclass(frozen=True)
+class Within(Best):
+    """The same after at most so many `moves` of other pods."""
+
+    moves: int
 
 
 @dataclass(frozen=True)
@@ -87,11 +95,11 @@ class Rearranging:
     profile: Profile
     time_limit: float
 
-    def best(self, most: int, moves: int = 0) -> Best:
+    def best(self, most: int, moves: int = 0) -> Within:
         """The most pods that fit, whoever chooses the nodes, with at most so many moves."""
         pods, outcome = self._plan(most, self.time_limit / SHARE, moves)
         bound = _bound(outcome, most, sum(each.ratio for each in self.demands))
-        return Best(_complete_sets(outcome, pods, self.demands), min(most, bound))
+        return Within(_complete_sets(outcome, pods, self.demands), min(most, bound), moves)
 
     def curve(self, start: int, most: int) -> tuple[Point, ...]:
         """Fewest moves for ever more pods: one by one at first, then in steps that grow.
@@ -149,6 +157,14 @@ class Rearranging:
         more = with_more(self.cluster, self.demands, sets)
         options = SolveOptions(rebalance=moves != 0, max_moves=moves or None, time_limit=limit)
         return more.pods, plan_within_budgets(more.cluster, options, self.profile)
+
+
+def slots_of(one: Enlarged, demands: Sequence[Demand], moves: int) -> int | None:
+    """Of one kind of pod: no more fit while all but so many others stay where they are."""
+    if len(demands) != 1 or demands[0].ratio != 1:
+        return None
+    group = one.cluster.groups[int(one.cluster.group_of[one.every[0]])]
+    return most_slots(one.cluster, usable_nodes(one.cluster, group.spec), group.index, moves)
 
 
 def _by_room(cluster: Cluster, pods: Sequence[Sequence[int]]) -> int:

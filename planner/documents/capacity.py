@@ -8,6 +8,7 @@ import numpy as np
 
 from planner.capacity import CapacityOptions, Found
 from planner.capacity.count import Placed
+from planner.capacity.few_evictions import MOST_MOVES
 from planner.capacity.survive import Fails
 from planner.cluster import Cluster
 from planner_models.capacity import (
@@ -88,7 +89,7 @@ def _line(found: Found, options: CapacityOptions, key: str, left_out: int) -> Ca
         within=None
         if within is None
         else CapacityWithin(
-            moves=options.moves or 0,
+            moves=within.moves,
             count=within.count,
             bound=within.bound,
             status="proven" if within.count == within.bound else "open",
@@ -105,7 +106,7 @@ def _line(found: Found, options: CapacityOptions, key: str, left_out: int) -> Ca
         ),
         bound=None if bound is None else UpperBound(count=bound.count, why=bound.why),
         survive=_survival(found, options, key),
-        remarks=tuple(_remarks(found, left_out)),
+        remarks=tuple(_remarks(found, options, left_out)),
     )
 
 
@@ -182,8 +183,14 @@ def _fails(found: Fails | None) -> FailsAt | None:
     return FailsAt(count=found.sets, domain=found.domain, waiting=found.waiting)
 
 
-def _remarks(found: Found, left_out: int) -> list[str]:
+def _remarks(found: Found, options: CapacityOptions, left_out: int) -> list[str]:
     remarks = []
+    if found.one_by_one:
+        ends = "" if options.moves is not None else f"; more than {MOST_MOVES} were not tried"
+        remarks.append(
+            f"Moves: the {found.now.sets} stay where kube-scheduler puts them, and each further "
+            f"pod gets room by few evictions{ends}."
+        )
     if left_out:
         verb = "waits" if left_out == 1 else "wait"
         pods = "pod" if left_out == 1 else "pods"

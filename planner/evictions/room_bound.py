@@ -22,7 +22,7 @@ OUT_OF_REACH = 2**40
 
 def fewest_evictions(cluster: Cluster, usable: BoolArray, request: IntArray, pods: int) -> int:
     """For so many new pods with this request on these nodes; 0 if nothing is known."""
-    found = int(_least_evictions(cluster, usable, request, pods)[pods])
+    found = int(evictions_by_room(cluster, usable, request, pods)[pods])
     return 0 if found >= OUT_OF_REACH else found
 
 
@@ -30,12 +30,17 @@ def most_held(
     cluster: Cluster, usable: BoolArray, request: IntArray, pods: int, evictions: int
 ) -> int:
     """How many of so many new pods these nodes hold at most, after so many evictions."""
-    least = _least_evictions(cluster, usable, request, pods)
+    least = evictions_by_room(cluster, usable, request, pods)
     return int(np.flatnonzero(least <= evictions).max())
 
 
-def _least_evictions(cluster: Cluster, usable: BoolArray, request: IntArray, pods: int) -> IntArray:
-    """For 0, 1, ... new pods; a request for nothing needs no room."""
+def evictions_by_room(
+    cluster: Cluster, usable: BoolArray, request: IntArray, pods: int
+) -> IntArray:
+    """The same for 0, 1, ... new pods up to these; OUT_OF_REACH where no evictions would do.
+
+    A request for nothing needs no room.
+    """
     asked = np.flatnonzero(request)
     if not len(asked):
         return np.zeros(pods + 1, np.int64)

@@ -34,6 +34,7 @@ from planner_models.plan import PlanStatus, Stop
 
 ROUNDS = 6
 """So many final states are given up for want of an order."""
+BEATEN = "the plan is better than a bound that was computed for it: please report this input"
 SMALL_CELLS, SMALL_PODS = 400, 48
 """Up to this many groups times nodes, and pods to decide about, all sequences are looked at."""
 
@@ -145,7 +146,15 @@ class _Deciding:
             self.best is not None
             and self.bound is not None
             and self.best.value.key >= self.bound.key
+            and not self._beaten
         )
+
+    @property
+    def _beaten(self) -> bool:
+        """Whether a legal plan is better than its bound, which is wrong then and claims nothing."""
+        if self.best is None or self.bound is None or self.problem.options.relax:
+            return False
+        return self.best.value.key > self.bound.key
 
     # The bound
 
@@ -267,7 +276,8 @@ class _Deciding:
     def _decision(self) -> Decision:
         trivial = trivial_bound(self.problem)
         best = self.best or Candidate(trivial, ())
-        bound = trivial if self.bound is None else coherent(best.value, self.bound, trivial)
+        known = None if self._beaten else self.bound
+        bound = trivial if known is None else coherent(best.value, known, trivial)
         if best.solution is not None:
             objectives = objectives_of(best.solution, None if self.problem.options.relax else bound)
         else:
@@ -281,7 +291,7 @@ class _Deciding:
             on_paper_only=self.on_paper_only,
             variables=self.variables,
             cuts=len(self.cuts),
-            notes=self.notes,
+            notes=(*self.notes, BEATEN) if self._beaten else self.notes,
             spent=self.spent,
         )
 

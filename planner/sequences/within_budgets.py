@@ -8,7 +8,7 @@ the pods under that budget stay where they are, and the plan is made anew.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from planner.cluster import Cluster
@@ -20,15 +20,21 @@ from planner.sequences.value import coherent, trivial_bound
 from planner.solver.problem.options import SolveOptions
 from planner.solver.progress import Report
 
+Plan = Callable[[Cluster, SolveOptions, Profile, Report | None], PlanOutcome]
+
 
 def plan_within_budgets(
-    cluster: Cluster, options: SolveOptions, profile: Profile, report: Report | None = None
+    cluster: Cluster,
+    options: SolveOptions,
+    profile: Profile,
+    report: Report | None = None,
+    plan: Plan = plan_outcome,
 ) -> PlanOutcome:
-    """The best plan that was found whose evictions every budget allows at their moment.
+    """The best plan that `plan` finds whose evictions every budget allows at their moment.
 
     What `--preempt` takes away is kube-scheduler's matter, which may break a budget.
     """
-    first = found = plan_outcome(cluster, options, profile, report)
+    first = found = plan(cluster, options, profile, report)
     reasons: dict[int, str] = {}
     while found.waves.beyond:
         more = _refused(found, reasons.keys())
@@ -36,7 +42,7 @@ def plan_within_budgets(
             break
         reasons |= more
         spared = options.spared | reasons.keys()
-        found = plan_outcome(cluster, replace(options, spared=spared), profile, report)
+        found = plan(cluster, replace(options, spared=spared), profile, report)
     return found if found is first else _told(found, first, reasons)
 
 

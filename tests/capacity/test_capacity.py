@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import planner
-from planner.capacity import CapacityOptions, Demand, Found, capacity, ready
+from planner.capacity import CapacityOptions, Demand, Found, capacity, few_evictions, ready
 from planner.capacity.demand import demand_of, with_more
 from planner.cluster import Cluster
 from planner.cluster.owners import WorkloadRef
@@ -169,15 +169,29 @@ def test_with_fewer_than_two_domains_nothing_is_said_about_failures(survive: str
     assert counted(cluster_of(node("n1"), web(1)), survive=survive).survive is None
 
 
+NODES = st.lists(st.integers(4, 9), min_size=2, max_size=3)
+PODS = st.lists(st.tuples(st.integers(1, 5), st.integers(0, 2)), min_size=2, max_size=6)
+
+
 @settings(max_examples=8)
-@given(
-    st.lists(st.integers(4, 9), min_size=2, max_size=3),
-    st.lists(st.tuples(st.integers(1, 5), st.integers(0, 2)), min_size=2, max_size=6),
-    st.integers(2, 5),
-)
+@given(NODES, PODS, st.integers(2, 5))
 def test_no_arrangement_has_room_for_as_many_with_fewer_moves(
     cpus: list[int], pods: list[tuple[int, int]], size: int
 ) -> None:
+    _hold_to_all_arrangements(cpus, pods, size)
+
+
+@settings(max_examples=50)
+@given(NODES, PODS, st.integers(1, 5))
+def test_nor_where_new_pods_stay_where_kube_scheduler_puts_them(
+    cpus: list[int], pods: list[tuple[int, int]], size: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(few_evictions, "CHOSEN_FREELY", -1)
+        _hold_to_all_arrangements(cpus, pods, size)
+
+
+def _hold_to_all_arrangements(cpus: list[int], pods: list[tuple[int, int]], size: int) -> None:
     """All arrangements of up to 6 pods on up to 3 nodes, in units of 500m."""
     left, homes, sizes = list(cpus), [], []
     for cpu, at in pods:
@@ -204,6 +218,9 @@ def test_no_arrangement_has_room_for_as_many_with_fewer_moves(
     reached = max((point.count for point in found.curve), default=found.now.sets)
     assert found.bound is not None
     assert reached <= max(fewest) <= found.bound.count
+    if found.within is not None:
+        able = max(count for count, moves in fewest.items() if moves <= found.within.moves)
+        assert found.within.count <= able <= found.within.bound
 
 
 def _lone(name: str, size: int, home: int | None) -> Json:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import msgspec
 import numpy as np
 
 from benchmarks.drift import Workload, machine, pods_of
@@ -13,6 +16,9 @@ from planner.solver.problem.solution import Solution
 from planner.solver.progress import Report, silent
 from planner.solver.route import solve_in_full
 from planner.sources.inventory import Inventory
+from planner_models.node import UNSCHEDULABLE_TAINT
+from planner_models.pod import ContainerPort, Pod
+from planner_models.taints import Taint
 
 CPU = (500, 1000, 2000, 3000, 4500)
 MEMORY = (512, 1024, 2048, 6144)
@@ -20,6 +26,31 @@ MEMORY = (512, 1024, 2048, 6144)
 
 def tight_cluster(seed: int, nodes: int = 6, workloads: int = 8) -> Cluster:
     """Small nodes in three zones, pods where they happen to fit, some of them pending and big."""
+    return build_cluster(_tight(seed, nodes, workloads))
+
+
+def motley_cluster(seed: int) -> Cluster:
+    """More room, a cordoned node, and a workload that is no plain group."""
+    tight, rng = _tight(seed, 9, 7), np.random.default_rng(seed)
+    nodes, cordoned = list(tight.nodes), int(rng.integers(len(tight.nodes)))
+    taint = Taint(key=UNSCHEDULABLE_TAINT, effect="NoSchedule")
+    spec = nodes[cordoned].spec.replace(unschedulable=True, taints=(taint,))
+    nodes[cordoned] = nodes[cordoned].replace(spec=spec)
+    apps = sorted({pod.labels["app"] for pod in tight.pods if pod.namespace != "kube-system"})
+    special = str(rng.choice(apps))
+    pods = [_with_port(pod) if pod.labels["app"] == special else pod for pod in tight.pods]
+    return build_cluster(replace(tight, nodes=tuple(nodes), pods=tuple(pods)))
+
+
+def _with_port(pod: Pod) -> Pod:
+    """No two of them on one node."""
+    port = int(pod.labels["app"][-5:]) + 1000
+    ports = (ContainerPort(container_port=port, host_port=port),)
+    containers = tuple(each.replace(ports=ports) for each in pod.spec.containers)
+    return msgspec.structs.replace(pod, spec=pod.spec.replace(containers=containers))
+
+
+def _tight(seed: int, nodes: int, workloads: int) -> Inventory:
     rng = np.random.default_rng(seed)
     machines = tuple(machine(i, i % 3, int(rng.choice((0, 3)))) for i in range(nodes))
     free = np.array([[m.allocatable["cpu"], m.allocatable["memory"] >> 20] for m in machines])
@@ -42,7 +73,7 @@ def tight_cluster(seed: int, nodes: int = 6, workloads: int = 8) -> Cluster:
         placed.append(chosen)
         waiting.append(int(rng.integers(0, 2)) if chosen else 1)
     pods = tuple(pods_of(machines, loads, placed, waiting))
-    return build_cluster(Inventory(nodes=machines, pods=pods))
+    return Inventory(nodes=machines, pods=pods)
 
 
 def _workload(rng: np.random.Generator) -> Workload:

@@ -185,8 +185,15 @@ def _levels(
     levels.append(Level("excess", "excess", excess, 0))
     moved = departed(problem, counts) if others else best.best.moves
     met = all(level.proven for level in levels)
-    bound = best.certain.moves + _bound_of(problem, others) if met else 0
+    bound = _certain_moves(problem, best, others) + _bound_of(problem, others) if met else 0
     return (*levels, Level("moves", "moves", moved, bound))
+
+
+def _certain_moves(problem: Problem, best: Incumbent, others: frozenset[int]) -> int:
+    """Of the plain groups; what rests on room holds only if nobody else could make some."""
+    if any(group in others for group, _ in problem.movable):
+        return sum(task.bound for task in best.state.tasks.values())
+    return best.certain.moves
 
 
 def _bound_of(problem: Problem, others: frozenset[int]) -> int:

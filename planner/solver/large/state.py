@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.cluster.node_rules import BoolArray, NodeRules, node_rules_of
+from planner.cluster.node_rules import BoolArray
 from planner.cluster.spread import SpreadConstraint
 from planner.cluster.topology import IntArray
 from planner.solver.large.plain_group import PlainGroup, Rule, by_domain
@@ -126,7 +126,6 @@ def start(problem: Problem) -> State:
     for (g, n), pods in problem.movable.items():
         if g in reach.plain:
             cells.setdefault(g, {})[n] = len(pods)
-    node_rules = node_rules_of(cluster)
     tasks: dict[int, PlainGroup] = {}
     alloc = np.maximum(problem.allocatable.mean(axis=0), 1.0)
     for g in sorted(reach.plain):
@@ -146,7 +145,7 @@ def start(problem: Problem) -> State:
             waiting=len(problem.waiting.get(g, ())),
             now=now,
             start=dict(now),
-            forced=_forced(problem, node_rules, g, now),
+            forced=_forced(problem, g, now),
             size=float((request / alloc).max()),
         )
     free = problem.allocatable - cluster.used
@@ -187,13 +186,10 @@ def _cells(tasks: Mapping[int, PlainGroup]) -> Cells:
     return Cells({key: i for i, key in enumerate(keys)}, flat[:, 0].copy(), flat[:, 1].copy())
 
 
-def _forced(problem: Problem, rules: NodeRules, g: int, now: dict[int, int]) -> dict[int, int]:
-    """Pods on nodes that their affinity or a hard taint refuses."""
-    spec = problem.cluster.groups[g].spec
-    admitted = rules.affinity(spec) & rules.taints(spec.tolerations)
-    if admitted.all():
-        return {}
-    return {n: count for n, count in now.items() if not admitted[n]}
+def _forced(problem: Problem, g: int, now: dict[int, int]) -> dict[int, int]:
+    """Pods on nodes that their affinity or a hard taint refuses; a cordon lets them stay."""
+    affinity, taints = problem.static.standing(problem.cluster.groups[g].spec)
+    return {n: count for n, count in now.items() if not (affinity[n] and taints[n])}
 
 
 class _Rules:
