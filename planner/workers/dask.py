@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 PATIENCE = 30
 """Seconds until the scheduler has to answer, and to have a worker."""
+BUNDLES = 500
+"""So many tasks of Dask's at most: each costs the scheduler, the worker and this process some
+milliseconds. Who is in a bundle with a task that ends its worker is repeated alone."""
 COMPARED = ("pod-planner", "python", "distributed", "msgspec", "numpy", "ortools", "pydantic")
 """What answers depend on, or values go through: the versions have to be the same."""
 INSTALL = "pip install 'pod-planner[dask]'"
@@ -60,28 +63,28 @@ class DaskWorkers(Workers):
     def _together(
         self, function: Callable[[S, T], R], shared: S, tasks: Mapping[int, T], names: Sequence[str]
     ) -> Generator[tuple[int, R | WorkerDiedError]]:
-        """Keys have the names of tasks, which the dashboard shows."""
+        """Keys have the names of tasks, which the dashboard shows; very many go in bundles."""
         import distributed
 
         everywhere, submit = self._everywhere(shared), self._client.submit
-        index_of = {
-            submit(run_with, function, everywhere, task, key=f"{names[index]}-{uuid4().hex}"): index
-            for index, task in tasks.items()
-        }
+        bundles: dict[Any, Sequence[int]] = {}
+        every, size = list(tasks), -(-len(tasks) // BUNDLES)
+        for first in range(0, len(every), size):
+            chosen = every[first : first + size]
+            key = f"{names[chosen[0]]}-{uuid4().hex}"
+            given = [tasks[index] for index in chosen]
+            bundles[submit(run_with, function, everywhere, given, key=key)] = chosen
         as_completed: Any = getattr(distributed, "as_completed")  # noqa: B009 - it has no types
         try:
-            for batch in as_completed(index_of, loop=self._client.loop).batches():
-                for future, result in zip(
-                    batch, self._results(batch, names, index_of), strict=True
-                ):
-                    yield index_of.pop(future), result
+            for batch in as_completed(bundles, loop=self._client.loop).batches():
+                for future, results in zip(batch, self._results(batch), strict=True):
+                    for number, index in enumerate(bundles.pop(future)):
+                        yield index, died(names[index]) if results is None else results[number]
         finally:
-            self._client.cancel(list(index_of))
+            self._client.cancel(list(bundles))
 
-    def _results(
-        self, batch: Sequence[Any], names: Sequence[str], index_of: Mapping[Any, int]
-    ) -> Iterator[Any]:
-        """All at once, or one by one where some of them failed."""
+    def _results(self, batch: Sequence[Any]) -> Iterator[list[Any] | None]:
+        """All at once, or one by one where some of them failed; None for who ends its workers."""
         from distributed import CancelledError, KilledWorker
 
         try:
@@ -90,13 +93,13 @@ class DaskWorkers(Workers):
         except (KilledWorker, CancelledError):
             if len(batch) > 1:
                 for future in batch:
-                    yield from self._results([future], names, index_of)
+                    yield from self._results([future])
                 return
             lost = batch[0].cancelled()
         if lost:
             text = f"the Dask cluster at {self._address} ended, or gave tasks up"
             raise PlannerError(text, help="look at the scheduler's log")
-        yield died(names[index_of[batch[0]]])
+        yield None
 
     def close(self) -> None:
         """Leave the cluster to others."""

@@ -11,9 +11,11 @@ import os
 import pickle
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from multiprocessing import parent_process
 from typing import Any
+
+from planner.garbage import seldom_collected
 
 _one_at_a_time = threading.Lock()
 
@@ -34,9 +36,13 @@ class Sent:
 
     @property
     def value(self) -> Any:
-        """The same for all tasks of this process."""
+        """The same for all tasks of this process.
+
+        It stays, so the garbage collector need not look at it again and again.
+        """
         if not self._values:
             self._values.append(pickle.loads(self._pickled))
+            gc.freeze()
         return self._values[0]
 
     def __reduce__(self) -> tuple[type[Sent], tuple[bytes]]:
@@ -68,10 +74,11 @@ def _end_with_parent() -> None:
 
 def run(function: Callable[[Any, Any], Any], task: Any) -> Any:
     """One task of a pool."""
-    return run_with(function, _begun[0], task)
-
-
-def run_with(function: Callable[[Any, Any], Any], sent: Sent, task: Any) -> Any:
-    """One task of a Dask worker, which keeps what was sent to it."""
     with _one_at_a_time:
-        return function(sent.value, task)
+        return function(_begun[0].value, task)
+
+
+def run_with(function: Callable[[Any, Any], Any], sent: Sent, tasks: Sequence[Any]) -> list[Any]:
+    """Tasks of a Dask worker, which keeps what was sent to it."""
+    with _one_at_a_time, seldom_collected():
+        return [function(sent.value, task) for task in tasks]
