@@ -126,7 +126,7 @@ class Survival:
             return Fails(sets, "", 0)
         worst: Fails | None = None
         for domain, nodes in self._failures(placed.cluster):
-            changed = apply_changes(placed.cluster, [LoseNodes(nodes, self.manner)])
+            changed = apply_changes(placed.cluster, [LoseNodes(nodes, self.manner)], seed=seed)
             found = outcome(settle(changed, self.profile, seed=seed), self.profile)
             waiting = sum(max(0, each.waiting - each.waited) for each in found.workloads)
             if waiting and (worst is None or waiting > worst.waiting):

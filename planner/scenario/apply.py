@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 from typing import Literal, NamedTuple
 
@@ -95,7 +96,8 @@ def apply_changes(cluster: Cluster, changes: Iterable[Change], *, seed: int = 0)
     """The cluster after these changes, made in the order that `changes.ORDER` says.
 
     Nodes and pods of the changes are indexes of the given cluster. Which of equal pods go when a
-    workload gets fewer replicas is drawn by the seed; with 0 their UIDs decide.
+    workload gets fewer replicas, and which of silent nodes is emptied first, is drawn by the seed;
+    with 0 UIDs and names decide.
     """
     asked, state = list(changes), Changed(cluster, cluster, cluster)
     random = Random(seed) if seed else None
@@ -105,7 +107,9 @@ def apply_changes(cluster: Cluster, changes: Iterable[Change], *, seed: int = 0)
             for change in found:
                 state = _changed(state, change, random)
     failures = [change for change in asked if isinstance(change, LoseNodes)]
-    return _lost(replace(state, intact=state.cluster), failures)
+    # Other numbers than those that ties are broken by later: they have nothing to do with these.
+    noticed = Random(f"noticed {seed}") if seed else None
+    return _lost(replace(state, intact=state.cluster), failures, noticed)
 
 
 def _changed(state: Changed, change: Change, random: Random | None) -> Changed:
@@ -135,7 +139,7 @@ def _changed(state: Changed, change: Change, random: Random | None) -> Changed:
         case Evict():
             return _evicted(state, change)
         case LoseNodes():
-            return _lost(state, [change])
+            return _lost(state, [change], random)
 
 
 def _with_more(state: Changed, cluster: Cluster, fact: Fact) -> Changed:
@@ -188,11 +192,11 @@ def _gone_or_again(lost: Iterable[LostPod]) -> dict[int, int]:
     return {each.pod: PENDING if each.fate == "replaced" else GONE for each in lost}
 
 
-def _lost(state: Changed, changes: Sequence[LoseNodes]) -> Changed:
+def _lost(state: Changed, changes: Sequence[LoseNodes], random: Random | None) -> Changed:
     """All nodes that fail, together: removed ones count for no zone."""
     lose_as: dict[Manner, Callable[[Changed, Sequence[int]], Changed]] = {
         "removed": _removed,
-        "unreachable": _silent,
+        "unreachable": partial(_silent, random=random),
     }
     for manner, lose in lose_as.items():
         nodes = [each for change in changes if change.manner == manner for each in change.nodes]
@@ -211,11 +215,11 @@ def _removed(state: Changed, nodes: Sequence[int]) -> Changed:
     return replace(state, cluster=cluster, lost=(*state.lost, *lost), down=state.down.union(nodes))
 
 
-def _silent(state: Changed, nodes: Sequence[int]) -> Changed:
+def _silent(state: Changed, nodes: Sequence[int], *, random: Random | None) -> Changed:
     """Pods stay where they are until their time comes; they are not ready from now on."""
     cluster = state.cluster
     pods = _pods_on(cluster, nodes)
-    outage = unreachable(cluster, nodes, pods)
+    outage = unreachable(cluster, nodes, pods, random)
     lost = lost_pods(cluster, (p for p in pods if p in outage.deleted_at), ended=False)
     stay = staying(cluster, (p for p in pods if p not in outage.deleted_at))
     departures = [

@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from random import Random
 from typing import Literal
 
 from planner.cluster import Cluster
@@ -93,11 +94,13 @@ class ZoneOutage:
     lost: tuple[int, ...]
 
 
-def zone_outages(cluster: Cluster, lost: Collection[int]) -> tuple[ZoneOutage, ...]:
+def zone_outages(
+    cluster: Cluster, lost: Collection[int], random: Random | None = None
+) -> tuple[ZoneOutage, ...]:
     """What the controller sees when these nodes are silent, zone by zone.
 
     Nodes that were not ready before count as well. Which node of a zone is noticed first is up to
-    chance; here they come by name.
+    chance: drawn, or without `random` by name.
     """
     silent = frozenset(lost)
     ready: dict[tuple[str, str], list[bool]] = defaultdict(list)
@@ -113,6 +116,8 @@ def zone_outages(cluster: Cluster, lost: Collection[int]) -> tuple[ZoneOutage, .
     everywhere = all(state == "FullDisruption" for state in states.values())
     found = []
     for key in sorted(gone):
+        if random is not None:
+            random.shuffle(gone[key])
         state, size = states.get(key, "Normal"), len(ready[key])
         seconds = None if everywhere else seconds_between_nodes(state, size)
         down = size - sum(ready[key])
@@ -190,9 +195,11 @@ class Unreachable:
     deleted_at: Mapping[int, int]
 
 
-def unreachable(cluster: Cluster, lost: Collection[int], pods: Iterable[int]) -> Unreachable:
+def unreachable(
+    cluster: Cluster, lost: Collection[int], pods: Iterable[int], random: Random | None = None
+) -> Unreachable:
     """What becomes of lost nodes and of the pods on them."""
-    zones = zone_outages(cluster, lost)
+    zones = zone_outages(cluster, lost, random)
     nodes: dict[int, Node] = {}
     tainted_at: dict[int, int] = {}
     for zone in zones:

@@ -107,7 +107,7 @@ def failing(prepared: Prepared, loss: Loss, manner: Manner, options: Options) ->
 
 def fails(prepared: Prepared, cluster: Cluster, loss: Loss, manner: Manner, seed: int) -> Settled:
     """The same once, on any cluster with the same nodes."""
-    changed = apply_changes(cluster, [LoseNodes(loss.nodes, manner)])
+    changed = apply_changes(cluster, [LoseNodes(loss.nodes, manner)], seed=seed)
     return settle(changed, prepared.profile, seed=seed, preempt=prepared.preempt)
 
 

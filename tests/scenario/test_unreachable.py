@@ -6,6 +6,7 @@ and what its taint eviction controller makes of tolerations.
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
@@ -180,3 +181,13 @@ def test_a_silent_node_says_nothing_about_its_own_troubles() -> None:
         f"{KEY}:NoExecute",
     ]
     assert not silent.ready
+
+
+def test_which_silent_node_is_emptied_first_is_drawn() -> None:
+    cluster = cluster_of(*(node(f"n{i}") for i in range(4)), node("other", "b"))
+
+    orders = {zone_outages(cluster, range(4), Random(seed))[0].lost for seed in range(20)}
+
+    assert zone_outages(cluster, range(4))[0].lost == (0, 1, 2, 3)
+    assert len(orders) > 1
+    assert {tuple(sorted(order)) for order in orders} == {(0, 1, 2, 3)}
