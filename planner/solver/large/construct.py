@@ -71,7 +71,9 @@ def excess_of(task: PlainGroup) -> int:
         int((counts - counts.min() - rule.skew).clip(0).sum())
         for rule, counts in zip(task.rules, task.counts, strict=True)
     )
-    return spread + sum(min(pods, task.now.get(n, 0)) for n, pods in task.forced.items())
+    return spread + sum(
+        task.broken[n] * min(pods, task.now.get(n, 0)) for n, pods in task.forced.items()
+    )
 
 
 def settle(state: State) -> list[PlainGroup]:

@@ -126,7 +126,7 @@ class Master:
     def prices(self, solver: mathopt.IncrementalSolver) -> Prices | None:
         """The duals of the linear optimum as whole numbers of units; None if GLOP gives up."""
         result = linear_optimum(solver)
-        if result is None:
+        if result is None or not result.has_dual_feasible_solution():
             return None
         self.spent += cost_of(self.model, result)
         duals = result.dual_values()

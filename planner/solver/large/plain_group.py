@@ -44,6 +44,9 @@ class PlainGroup:
     now: dict[int, int]
     start: dict[int, int]
     forced: dict[int, int]
+    """Pods on nodes that rules about nodes refuse."""
+    broken: dict[int, int]
+    """How many of these rules do, by node."""
     hand: int = 0
     size: float = 0.0
 

@@ -22,7 +22,7 @@ from planner.solver import tuning
 from planner.solver.large.construct import Score, construct, excess_of, score
 from planner.solver.large.incumbent import Clock, Incumbent
 from planner.solver.large.shortage import Solve, only_room
-from planner.solver.large.state import State, start
+from planner.solver.large.state import State, excess_of_others, start
 from planner.solver.problem.moves import departed, move_bounds, total_bound
 from planner.solver.problem.notes import notes_on
 from planner.solver.problem.problem import Cell, Problem
@@ -179,10 +179,11 @@ def _levels(
     if not problem.options.rebalance:
         return tuple(levels)
     remaining = rest.level("excess")
-    excess = sum(map(excess_of, best.state.tasks.values()))
+    fixed = excess_of_others(problem)
+    excess = fixed + sum(map(excess_of, best.state.tasks.values()))
     if others:
         excess = remaining.value if remaining is not None else excess + _unknown(problem, counts)
-    levels.append(Level("excess", "excess", excess, 0))
+    levels.append(Level("excess", "excess", excess, fixed))
     moved = departed(problem, counts) if others else best.best.moves
     met = all(level.proven for level in levels)
     bound = _certain_moves(problem, best, others) + _bound_of(problem, others) if met else 0

@@ -6,7 +6,7 @@ A pod is *in hand* from its eviction, or its creation, until it lands. Only plai
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.cluster.node_rules import BoolArray
-from planner.cluster.spread import SpreadConstraint
+from planner.cluster.spread import SpreadConstraint, counts_by_domain, excess
 from planner.cluster.topology import IntArray
 from planner.solver.large.plain_group import PlainGroup, Rule, by_domain
 from planner.solver.large.plain_groups import Places, reach_of
@@ -130,7 +130,7 @@ def start(problem: Problem) -> State:
     alloc = np.maximum(problem.allocatable.mean(axis=0), 1.0)
     for g in sorted(reach.plain):
         now = cells.get(g, {})
-        request = problem.requests[g]
+        request, broken = problem.requests[g], _broken(problem, g, now)
         tasks[g] = PlainGroup(
             group=g,
             request=request,
@@ -145,7 +145,8 @@ def start(problem: Problem) -> State:
             waiting=len(problem.waiting.get(g, ())),
             now=now,
             start=dict(now),
-            forced=_forced(problem, g, now),
+            forced={n: now[n] for n in broken},
+            broken=broken,
             size=float((request / alloc).max()),
         )
     free = problem.allocatable - cluster.used
@@ -186,10 +187,11 @@ def _cells(tasks: Mapping[int, PlainGroup]) -> Cells:
     return Cells({key: i for i, key in enumerate(keys)}, flat[:, 0].copy(), flat[:, 1].copy())
 
 
-def _forced(problem: Problem, g: int, now: dict[int, int]) -> dict[int, int]:
-    """Pods on nodes that their affinity or a hard taint refuses; a cordon lets them stay."""
+def _broken(problem: Problem, g: int, nodes: Iterable[int]) -> dict[int, int]:
+    """Nodes that node affinity, taints or both refuse, with how many of them do; cordons do not."""
     affinity, taints = problem.static.standing(problem.cluster.groups[g].spec)
-    return {n: count for n, count in now.items() if not (affinity[n] and taints[n])}
+    counts = ((n, int(not affinity[n]) + int(not taints[n])) for n in nodes)
+    return {n: count for n, count in counts if count}
 
 
 class _Rules:
@@ -251,6 +253,26 @@ def _aim_batch(batch: list[tuple[PlainGroup, int, IntArray, IntArray, IntArray]]
             task.leave = found.leave[row]
             task.alone = int(found.moves[row])
     return beyond
+
+
+def excess_of_others(problem: Problem) -> int:
+    """Rules that pods break which nobody may move: there is nothing to be done."""
+    fixed = _fixed_by_group(problem)
+    about_nodes = sum(
+        broken * there[node]
+        for group, there in fixed.items()
+        for node, broken in _broken(problem, group, there).items()
+    )
+    decided = np.zeros(len(problem.cluster.groups), np.bool_)
+    decided[list(problem.groups)] = True
+    alone = (each for each in problem.spreads if not decided[each.matching].any())
+    return about_nodes + sum(_spread_excess(each, fixed) for each in alone)
+
+
+def _spread_excess(spread: SpreadConstraint, fixed: Mapping[int, Mapping[int, int]]) -> int:
+    there = [fixed.get(group, {}) for group in spread.matching.tolist()]
+    nodes = np.array([n for each in there for n, count in each.items() for _ in range(count)], int)
+    return int(excess(counts_by_domain(nodes, spread), spread).sum()) if len(nodes) else 0
 
 
 def _fixed_by_group(problem: Problem) -> dict[int, dict[int, int]]:
