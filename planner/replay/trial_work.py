@@ -19,3 +19,12 @@ def usual_seeds(asked: int | None, landings: int, nodes: int) -> int:
 def affordable(landings: int, nodes: int) -> int:
     """How many trials with so many landings the work allows; of very large ones not a single."""
     return TRIAL_WORK // (max(1, landings) * (nodes + BESIDE_NODES))
+
+
+WORTH_TOGETHER = 1_000_000
+"""Landings times nodes of all trials from which on these are carried out side by side."""
+
+
+def worth_together(landings: int, nodes: int, trials: int) -> bool:
+    """Whether trials one after the other are more work than setting out side by side."""
+    return trials > 1 and landings * (nodes + BESIDE_NODES) * trials >= WORTH_TOGETHER
