@@ -173,14 +173,16 @@ class _Lanes:
         turns, evicted = _Evicted(trial, pods), np.array(pods)
         self._lanes = [_Lane(turns, manner, i) for i, manner in enumerate(manners)]
         self._going = np.arange(len(manners))
-        self._pods = np.empty((len(manners), len(evicted)), np.int64)
-        self._nodes = np.empty((len(manners), len(evicted)), np.int64)
+        self._pods = np.empty((len(evicted), len(manners)), np.int64)
+        self._nodes = np.empty((len(evicted), len(manners)), np.int64)
+        """Who has landed where, by step and lane."""
         self._place_of_pod = field.place_of[self._cluster.node_of]
         self._makes_room = bool((self._place_of_pod[evicted] != NOWHERE).any())
         self._groups = np.unique(self._cluster.group_of[evicted])
         self._number = np.zeros(len(self._cluster.groups), np.int64)
         self._number[self._groups] = np.arange(len(self._groups))
-        self._tied = np.zeros((len(waves), len(self._groups), len(field.nodes)), np.bool_)
+        self._tied = np.zeros(len(waves) * len(self._groups) * len(field.nodes), np.bool_)
+        """By wave, group and place."""
 
     def run(self) -> Together:
         """Wave by wave: all lanes have as many landings in each."""
@@ -210,9 +212,10 @@ class _Lanes:
         now = np.array(pods)
         groups = self._cluster.group_of[now]
         landed = self._field.land(groups, [lane.random for lane in self._lanes])
-        self._tied[wave, self._number[groups][landed.tied_lanes], landed.tied_places] = True
-        self._pods[self._going, step] = now
-        self._nodes[self._going, step] = self._field.nodes[landed.places]
+        first = (wave * len(self._groups) + self._number[groups]) * len(self._field.nodes)
+        self._tied[first[landed.tied_lanes] + landed.tied_places] = True
+        self._pods[step, self._going] = now
+        self._nodes[step, self._going] = self._field.nodes[landed.places]
         if (landed.places != NOWHERE).all():
             return None
         going = np.flatnonzero(landed.places != NOWHERE)
@@ -239,15 +242,16 @@ class _Lanes:
     def _choices(self) -> Choices:
         """What was tied in any lane."""
         choices: Choices = {}
-        for wave, group in np.argwhere(self._tied.any(axis=2)).tolist():
+        tied = self._tied.reshape(len(self._waves), len(self._groups), -1)
+        for wave, group in np.argwhere(tied.any(axis=2)).tolist():
             nodes = np.zeros(len(self._cluster.nodes), np.bool_)
-            nodes[self._field.nodes] = self._tied[wave, group]
+            nodes[self._field.nodes] = tied[wave, group]
             choices[wave, int(self._groups[group])] = nodes
         return choices
 
     def _run_of(self, lane: _Lane) -> TrialRun:
         """What `Trial.run` would have told."""
-        pods, nodes = self._pods[lane.number], self._nodes[lane.number]
+        pods, nodes = self._pods[:, lane.number].copy(), self._nodes[:, lane.number].copy()
         now = self._cluster.node_of[: self._size].copy()
         ends = np.cumsum([len(wave.evictions) for wave in self._waves]).tolist()
         after: list[IntArray] = []

@@ -29,29 +29,29 @@ _OFF = 1e-4
 
 
 class Estimate:
-    """What is used without a pod, in percent, and how evenly; by lane and place."""
+    """What is left without a pod, in percent, and how evenly it is used; by lane and place."""
 
     def __init__(self, offered: FloatArray, lanes: int) -> None:
         self._weights = np.zeros((2, 2, offered.shape[1]), np.float32)
-        self._weights[0, 0], self._weights[1, 1] = MAX_NODE_SCORE / offered
-        self._percent = np.zeros((2, lanes, offered.shape[1]), np.float32)
+        self._weights[0, 0], self._weights[1, 1] = -MAX_NODE_SCORE / offered
+        self._left = np.zeros((2, lanes, offered.shape[1]), np.float32)
         self._even = np.zeros((lanes, offered.shape[1]), np.int16)
         self._begin()
 
     def _begin(self) -> None:
-        self._parts = np.empty_like(self._percent)
-        self._gap = np.empty_like(self._percent[0])
+        self._parts = np.empty_like(self._left)
+        self._gap = np.empty_like(self._left[0])
         self._points = np.empty((3, *self._even.shape), np.int16)
 
     def keep(self, lanes: IntArray) -> None:
         """Only these lanes go on."""
-        self._percent, self._even = self._percent[:, lanes].copy(), self._even[lanes]
+        self._left, self._even = self._left[:, lanes].copy(), self._even[lanes]
         self._begin()
 
     def note(self, at: IntArray, parts: FloatArray, even: FloatArray) -> None:
         """What is used of these places now, one lane's after the other's."""
-        percent = MAX_NODE_SCORE * np.minimum(parts, _OVER)
-        for known, now in zip(self._percent, percent, strict=True):
+        left = MAX_NODE_SCORE + _OFF - MAX_NODE_SCORE * np.minimum(parts, _OVER)
+        for known, now in zip(self._left, left, strict=True):
             known.reshape(-1)[at] = now
         self._even.reshape(-1)[at] = even
 
@@ -66,23 +66,22 @@ class Estimate:
         close(points)
         most = points.max(axis=1)
         most[most < CLOSED // 2] = MAX_NODE_SCORE * MAX_NODE_SCORE  # which no place has
-        return np.flatnonzero(points == most[:, None]), most
+        (at,) = (points == most[:, None]).reshape(-1).nonzero()
+        return at, most
 
     def _estimated(self, requests: NDArray[np.float32]) -> ShortInts:
         """LeastAllocated of both resources, and half of what evenness gains."""
         (cpu, memory), gap = self._parts, self._gap
         one, other, even = self._points
-        for part, weights, percent in zip(self._parts, self._weights, self._percent, strict=True):
+        for part, weights, left in zip(self._parts, self._weights, self._left, strict=True):
             np.matmul(requests, weights, out=part)
-            np.add(part, percent, out=part)
+            np.add(part, left, out=part)
         np.subtract(cpu, memory, out=gap)
         np.abs(gap, out=gap)
         gap *= -0.5
         gap += MAX_NODE_SCORE + _OFF
-        np.copyto(even, gap, casting="unsafe")
-        for part, points in ((cpu, one), (memory, other)):
-            np.subtract(MAX_NODE_SCORE + _OFF, part, out=part)
-            np.copyto(points, part, casting="unsafe")
+        for floats, points in ((cpu, one), (memory, other), (gap, even)):
+            np.copyto(points, floats, casting="unsafe")  # which cuts
         one += other
         one >>= 1
         even -= self._even

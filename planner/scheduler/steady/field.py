@@ -88,30 +88,32 @@ class Field:
 
     def land(self, groups: IntArray, randoms: Sequence[Random | None]) -> Landed:
         """A pod comes to each lane and lands on one of its best places, the first or drawn."""
-        best = self._best(groups)
-        lanes = best // self._width
+        best, lanes = self._best(groups)
         tied = np.bincount(lanes, minlength=len(groups))
         chosen = np.cumsum(tied) - tied
         chosen += [
             random.randrange(ties) if random is not None and ties else 0
             for random, ties in zip(randoms, tied.tolist(), strict=True)
         ]
-        found = np.flatnonzero(tied)
-        at, takers = best[chosen[found]], groups[found]
+        places = best - lanes * self._width
         landed = np.full(len(groups), NOWHERE)
-        landed[found] = at - found * self._width
+        (found,) = tied.nonzero()
+        chosen, takers = chosen[found], groups[found]
+        landed[found] = places[chosen]
+        at = best[chosen]
         for used, request in zip(self._used, self._requests, strict=True):
             used[at] += request[takers]
         self._free[at] -= 1
         self._look_again(at)
         self._open.count(found, landed[found], takers)
-        return Landed(landed, lanes, best - lanes * self._width)
+        return Landed(landed, lanes, places)
 
-    def _best(self, groups: IntArray) -> IntArray:
-        """Places with the most points of their lane, in order; none where no place takes the pod.
+    def _best(self, groups: IntArray) -> tuple[IntArray, IntArray]:
+        """Places with the most points of their lane, in order, and the lanes.
 
         They are among those with the highest estimate, if some of these have that score and all
-        that have it have room. Lanes in which that is not so are judged place by place.
+        that have it have room. Lanes in which that is not so are judged place by place. A lane in
+        which no place takes the pod has none.
         """
         requests = self._requests.take(groups, axis=1)
         at, highest = self._estimate.highest(
@@ -120,14 +122,14 @@ class Field:
         lanes = at // self._width
         points, fits = self._judged(at, lanes, requests)
         right = points == highest[lanes]
+        if (right & fits).all():
+            return at, lanes
         unsure = np.bincount(lanes, minlength=len(groups)) > 0
         unsure[lanes[right]] = False
         unsure[lanes[right & ~fits]] = True
-        if not unsure.any():
-            best: IntArray = at[right]
-            return best
         found = [self._best_in(lane, groups) for lane in np.flatnonzero(unsure).tolist()]
-        return np.sort(np.concatenate((at[right & ~unsure[lanes]], *found)))
+        best = np.sort(np.concatenate((at[right & ~unsure[lanes]], *found)))
+        return best, best // self._width
 
     def _best_in(self, lane: int, groups: IntArray) -> IntArray:
         """The same of one lane, by a look at all places that are open there."""

@@ -46,9 +46,10 @@ class OpenPlaces:
     def close(self, points: ShortInts, groups: IntArray) -> None:
         """No points are enough where the lane's group may not land."""
         kinds = self._kind[groups]
-        partly = np.flatnonzero(kinds)
+        (partly,) = kinds.nonzero()
         points[partly] += self._less[kinds[partly]]
-        for lane in np.flatnonzero(self._limited[groups]).tolist():
+        (limited,) = self._limited[groups].nonzero()
+        for lane in limited.tolist():
             points[lane, self._full[lane][int(groups[lane])]] = CLOSED
 
     def open_to(self, lane: int, group: int) -> IntArray:
@@ -59,7 +60,8 @@ class OpenPlaces:
 
     def count(self, lanes: IntArray, places: IntArray, groups: IntArray) -> None:
         """Pods have landed."""
-        for i in np.flatnonzero(self._limited[groups]).tolist():
+        (limited,) = self._limited[groups].nonzero()
+        for i in limited.tolist():
             lane, place, group = int(lanes[i]), int(places[i]), int(groups[i])
             self._landed[lane][group, place] += 1
             if self._landed[lane][group, place] == self._most[group][place]:
