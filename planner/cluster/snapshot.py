@@ -229,8 +229,13 @@ class Cluster:
         node_of = self.node_of.copy()
         if placement:
             node_of[np.fromiter(placement, np.int64)] = np.fromiter(placement.values(), np.int64)
-        node_of.flags.writeable = False
-        return self._derived(node_of=node_of)
+        return self.with_nodes_of_pods(node_of)
+
+    def with_nodes_of_pods(self, node_of: IntArray) -> Cluster:
+        """The same where the node of every pod is told."""
+        now = node_of.copy()
+        now.flags.writeable = False
+        return self._derived(node_of=now)
 
     def without(self, pods: Iterable[int]) -> Cluster:
         """The cluster without these pods."""

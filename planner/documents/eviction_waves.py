@@ -15,7 +15,6 @@ from planner.documents.ready_pods import ReadyAfter, controller_of
 from planner.documents.workload_changes import counts_per_domain
 from planner.evictions.goals import Aim, placed_at
 from planner.evictions.repeated_trials import TriedWaves
-from planner.evictions.robust_waves import expected_nodes
 from planner_models.evictions import (
     DomainCounts,
     EvictionLanding,
@@ -51,10 +50,8 @@ class Tried(Protocol):
 def planned_evictions(found: Tried) -> Iterator[tuple[int, PlannedEviction]]:
     """Every pod to evict, wave by wave, with the nodes on which it is expected again."""
     real, names = found.aim.real, [node.name for node in found.aim.real.nodes]
-    expected = {
-        key: tuple(names[node] for node in nodes)
-        for key, nodes in expected_nodes(found.tried).items()
-    }
+    every = np.array(names, np.object_)
+    expected = {key: tuple(every[nodes].tolist()) for key, nodes in found.tried.choices.items()}
     last = len(found.tried.waves)
     for number, wave in enumerate(found.tried.waves):
         for pod in sorted(wave.evictions, key=lambda pod: real.pods[pod].key):

@@ -53,8 +53,7 @@ class Aim:
 
 def placed_at(cluster: Cluster, node_of: IntArray) -> Cluster:
     """The cluster with its pods on these nodes."""
-    moved = np.flatnonzero(node_of != cluster.node_of).tolist()
-    return cluster.with_placement({pod: int(node_of[pod]) for pod in moved})
+    return cluster.with_nodes_of_pods(node_of)
 
 
 def aim_of(cluster: Cluster, goals: Collection[Goal], nodes: Iterable[int]) -> Aim:

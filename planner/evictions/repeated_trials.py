@@ -19,7 +19,8 @@ from planner.disruption.budgets import Allowances
 from planner.evictions.goals import Aim
 from planner.replay.settling import Choices, OutOfTimeError
 from planner.replay.trial import Manner, Trial, TrialRun, WavePlan
-from planner.replay.trial_work import usual_seeds
+from planner.replay.trial_work import usual_seeds, worth_together
+from planner.replay.trials_together import Together, run_together
 from planner.replay.violations import total, violations
 from planner.scheduler.profile import Profile
 from planner.solver.progress import Progress, Report, silent
@@ -120,6 +121,15 @@ class Ran:
     choices: Choices
 
 
+def _united(each: Iterable[Choices]) -> Choices:
+    """What was tied in any of them."""
+    found: Choices = {}
+    for choices in each:
+        for key, nodes in choices.items():
+            found[key] = found[key] | nodes if key in found else nodes
+    return found
+
+
 def carried_out(trials: RepeatedTrials, once: Once) -> Ran | None:
     """What a worker does with its copy of the trials."""
     return trials.once(once)
@@ -161,26 +171,46 @@ class RepeatedTrials:
         self, waves: Sequence[WavePlan], of: Sequence[Manner] = (), *, patience: int | None = None
     ) -> TriedWaves:
         """Carry the waves out in every manner, or in those given, up to `patience` failures."""
-        choices: Choices = {}
+        chosen = tuple(of) or self.manners
+        together = self._together(waves, chosen)
         runs: list[TrialRun] = []
         reached: list[bool] = []
-        chosen = tuple(of) or self.manners
-        tasks = [Once(tuple(waves), manner) for manner in chosen]
-        names = [f"seed {manner.seed} of the ties" for manner in chosen]
+        alone: list[Choices] = []
+        left = [manner for manner, run in zip(chosen, together.runs, strict=True) if run is None]
+        tasks = [Once(tuple(waves), manner) for manner in left]
+        names = [f"seed {manner.seed} of the ties" for manner in left]
         with closing(self._workers.in_order(carried_out, self, tasks, names)) as found:
-            for ran in found:
-                if ran is None:
-                    break
-                runs.append(ran.run)
-                reached.append(ran.well)
-                for key, nodes in ran.choices.items():
-                    choices[key] = choices[key] | nodes if key in choices else nodes
+            for run in together.runs:
+                if run is None:
+                    ran = next(found)
+                    if ran is None:
+                        break
+                    runs.append(ran.run)
+                    reached.append(ran.well)
+                    alone.append(ran.choices)
+                else:
+                    runs.append(run)
+                    reached.append(self.ends_well(run))
                 seconds = time.monotonic() - self._begin
                 self._report(Progress("trials", len(runs), len(chosen), seconds))
                 if reached.count(False) == patience:
                     break
         done = chosen[: len(runs)]
+        if len(done) < len(chosen) and together.choices:  # what the others had tied is not told
+            together = run_together(self._trial(waves), waves, done) or together
+        choices = _united([together.choices, *alone])
         return TriedWaves(tuple(waves), done, tuple(runs), tuple(reached), choices, self._target)
+
+    def _together(self, waves: Sequence[WavePlan], manners: Sequence[Manner]) -> Together:
+        """What is found side by side, where that is less work than one after the other."""
+        nobody = Together([None] * len(manners), {})
+        landings = sum(len(wave.evictions) for wave in waves)
+        if not worth_together(landings, len(self.aim.real.nodes), len(manners)):
+            return nobody
+        try:
+            return run_together(self._trial(waves), waves, manners, self._until) or nobody
+        except OutOfTimeError:
+            return nobody
 
     def once(self, once: Once) -> Ran | None:
         """One trial; None if the time is over, except for the first seed."""

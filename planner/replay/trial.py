@@ -60,7 +60,7 @@ class TrialRun:
     """
 
     node_of: IntArray
-    landings: tuple[Landing, ...]
+    landings: Sequence[Landing]
     after: tuple[IntArray, ...]
     refused: int | None = None
     driven: tuple[tuple[int, int], ...] = ()
@@ -90,16 +90,21 @@ class Trial:
     ) -> None:
         self._size = len(cluster.pods)
         self._old = {pod: self._size + i for i, pod in enumerate(pods)}
-        self._state = TrialState(with_old_pods(cluster, list(pods)), profile)
-        self._allowances = allowances
-        self._making = PodMaking(cluster)
+        self.state = TrialState(with_old_pods(cluster, list(pods)), profile)
+        self.allowances = allowances
+        self.making = PodMaking(cluster)
         self._hopeless = hopeless
-        self._held = held
+        self.held = held
 
     @property
     def node_of(self) -> IntArray:
         """Where pods are now: whoever makes up waves as they go looks at this in between."""
-        return self._state.node_of[: self._size]
+        return self.state.node_of[: self._size]
+
+    def waiting_at_start(self) -> bool:
+        """Whether anybody waits whom kube-scheduler is to place."""
+        waiting = Settling(self.state, self.making, seed=0).waiting
+        return any(pod not in self._hopeless for pod in waiting)
 
     def run(
         self,
@@ -118,17 +123,17 @@ class Trial:
         By the monotonic clock, a trial that has not ended by `until` ends with OutOfTimeError.
         """
         running = _Running(
-            self._state,
+            self.state,
             manner,
             {} if choices is None else choices,
-            self._making,
+            self.making,
             self._hopeless,
             preempt=preempt,
         )
         running.until = until
-        self._state.cordon(self._held)
+        self.state.cordon(self.held)
         running.settle()
-        budgets = Budgets(self._state.cluster, self._allowances)
+        budgets = Budgets(self.state.cluster, self.allowances)
         after: list[IntArray] = []
         refused: int | None = None
         for number, wave in enumerate(waves):
@@ -138,11 +143,11 @@ class Trial:
             refused = self._wave(running, wave, budgets if not unlimited else None, manner)
             running.end(holds=wave.holds)
             if not manner.seed:
-                after.append(self._state.node_of[: self._size])
+                after.append(self.state.node_of[: self._size])
             if refused is not None:
                 break
         return TrialRun(
-            node_of=self._state.node_of[: self._size],
+            node_of=self.state.node_of[: self._size],
             landings=tuple(running.landings),
             after=tuple(after),
             refused=refused,
@@ -156,11 +161,11 @@ class Trial:
         if running.random is not None:
             running.random.shuffle(order)
         if budgets is not None:
-            budgets.begin(self._state.node_of)
+            budgets.begin(self.state.node_of)
         for pod in order:
             if budgets is not None and not budgets.take(pod):
                 return pod
-            stays = manner.terminating and not self._making.after_the_old_one(pod)
+            stays = manner.terminating and not self.making.after_the_old_one(pod)
             running.evict(pod, self._old[pod] if stays else None)
             if manner.one_by_one:
                 running.settle()

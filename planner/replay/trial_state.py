@@ -120,6 +120,12 @@ class TrialState:
         self._changed.clear()
         self._moved(*changed)
 
+    def at_start(self) -> Scheduler:
+        """Back at the start, with a scheduler that has followed there."""
+        self.restore()
+        self._follow()
+        return self._scheduler
+
     def _begin(self) -> None:
         """A scheduler that has seen nothing but the snapshot."""
         self._start = SchedulingState(self.cluster)

@@ -33,6 +33,7 @@ from planner.cluster.spread import (
     minimum,
     terminating,
 )
+from planner.cluster.spread_screen import may_be_broken
 from planner.cluster.topology import IntArray, Topology
 from planner.rules import BreakableRule, breakable_rules
 from planner.scheduler.framework.facts import facts_of
@@ -45,6 +46,7 @@ from planner_models.taints import Toleration
 
 CORDON_TOLERATED = Toleration(key=UNSCHEDULABLE_TAINT, operator="Exists")
 _NONE: IntArray = np.empty(0, np.int64)
+_APART = "groups with required anti-affinity"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +126,8 @@ class _Running:
 
 def _too_many(running: _Running) -> Iterator[Violation]:
     """Domains above minimum + maxSkew."""
-    for spread in hard_constraints(running.cluster):
+    constraints = hard_constraints(running.cluster)
+    for spread in may_be_broken(running.cluster, running.counted, constraints):
         counts = domain_counts(running.counted, spread)
         allowed = minimum(counts, spread) + spread.constraint.max_skew
         if int(counts.max(initial=0)) <= allowed:
@@ -201,9 +204,14 @@ def _by_node(
 
 def _too_close(running: _Running) -> Iterator[Violation]:
     """Pods beside others that their required anti-affinity is about; the first such term counts."""
-    for group in running.cluster.groups:
+    memo = running.cluster.group_memo
+    if _APART not in memo:
+        groups = running.cluster.groups
+        memo[_APART] = [g for g in groups if g.spec.affinity.pod_anti_affinity.required]
+    apart: list[PodGroup] = memo[_APART]
+    for group in apart:
         terms = group.spec.affinity.pod_anti_affinity.required
-        pods, nodes = running.of(group.index) if terms else (_NONE, _NONE)
+        pods, nodes = running.of(group.index)
         for index, term in enumerate(terms):
             topology = running.cluster.topology(term.topology_key)
             domains = topology.domain_of[nodes]

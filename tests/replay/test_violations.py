@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.cluster import Cluster
+from planner.cluster import Cluster, spread_screen
 from planner.replay import Violation, violations
 from planner.scheduler.profile import default_profile
 from planner_models.node import HOSTNAME, UNSCHEDULABLE_TAINT, ZONE
@@ -158,11 +160,15 @@ def pod_keys(cluster: Cluster, violation: Violation) -> frozenset[str]:
     return frozenset(cluster.pods[pod].key for pod in violation.pods)
 
 
+@pytest.mark.parametrize("worth_a_table", [1, spread_screen.MANY])
 @settings(max_examples=200, deadline=None)
-@given(dumps())
-def test_violations_are_those_that_a_look_at_every_pod_finds(objects: Objects) -> None:
+@given(objects=dumps())
+def test_violations_are_those_that_a_look_at_every_pod_finds(
+    worth_a_table: int, objects: Objects
+) -> None:
     cluster = cluster_of(*objects.nodes, *objects.pods, *objects.namespaces)
-    found = violations(cluster, PROFILE)
+    with patch.object(spread_screen, "MANY", worth_a_table):
+        found = violations(cluster, PROFILE)
     spread = [
         Crowded(v.topology_key, v.domain, v.count, v.allowed, pod_keys(cluster, v))
         for v in found

@@ -88,9 +88,10 @@ class BalancedScore(LocalScore):
         self._plain = columns
         known = state.cluster.resources.index
         asked = dict(columns)
-        self._of_both: tuple[int, int] | None = None
+        self.of_both: tuple[int, int] | None = None
+        """The cpu and memory that are wanted, if these two alone count."""
         if asked.keys() == {known[CPU], known[MEMORY]}:
-            self._of_both = asked[known[CPU]], asked[known[MEMORY]]
+            self.of_both = asked[known[CPU]], asked[known[MEMORY]]
         key = (NodeResourcesBalancedAllocation.name, "now", *self.columns.tolist())
         self._now = state.shared(key, lambda: _Balanced(state, self.columns))
         super().__init__(state)
@@ -122,9 +123,9 @@ class BalancedScore(LocalScore):
 
         What it adds up to is half of a gain, which is never below -50 then.
         """
-        if self._of_both is None or not table.exact:
+        if self.of_both is None or not table.exact:
             return super().scores_in(table)
-        filled = _balance_of_parts(np.minimum(table.parts(*self._of_both), 1))
+        filled = _balance_of_parts(np.minimum(table.parts(*self.of_both), 1))
         filled -= table.column(self._now)
         filled += _HALF
         filled /= 2

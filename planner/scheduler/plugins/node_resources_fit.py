@@ -326,6 +326,12 @@ class FitScore(LocalScore):
         mean /= max(cpu + memory, 1)
         return np.floor(mean, out=mean)
 
+    @property
+    def least_of_both(self) -> tuple[int, int] | None:
+        """The cpu and memory that are wanted, if least use of both in equal parts is the score."""
+        equal = len(set(self._by_name.values())) == 1
+        return self._of_both if equal and self._rule is _least_allocated else None
+
     @cached_property
     def _plain(self) -> list[tuple[int, int | None, int, int]]:
         """Column, the column of sums with defaults if there is one, request and weight."""
