@@ -50,9 +50,7 @@ class RoomByPriority:
         if priority not in self._room:
             self._room[priority] = self._left_by(priority)
         request = self._requests[group]
-        asked = np.flatnonzero(request)
-        room = self._room[priority][nodes[:, None], asked]
-        found: BoolArray = (request[asked] <= room).all(axis=1)
+        found: BoolArray = ((request <= self._room[priority][nodes]) | (request == 0)).all(axis=1)
         return found
 
     def _left_by(self, priority: float) -> IntArray:
