@@ -55,6 +55,10 @@ class RefusedGroups:
             self._last, self._nodes = asked, np.unique(self._freed[since:])
         return self._nodes
 
+    def since(self, group: int) -> tuple[bool, BoolArray | None]:
+        """Whether it was refused for want of nodes, and the nodes that might take it."""
+        return group in self._groups, self._groups.get(group, (0, None))[1]
+
     def clear(self) -> None:
         """Everything is to be asked anew."""
         self._groups.clear()
