@@ -35,7 +35,8 @@ def measure(case: Case, _cache: Path) -> Measured:
 
 def _by_planner(cluster: Cluster, limit: float) -> Measured:
     with Stopwatch() as watch:
-        problem = build_problem(cluster, SolveOptions(rebalance=True, time_limit=limit))
+        options = SolveOptions(rebalance=True, time_limit=limit).waited_for()
+        problem = build_problem(cluster, options)
         found = solve_large(problem)
     verdict = _judged(cluster, problem, found.counts)
     moves, excess = found.level("moves"), found.level("excess")

@@ -156,7 +156,7 @@ class Rearranging:
     ) -> tuple[tuple[tuple[int, ...], ...], PlanOutcome]:
         more = with_more(self.cluster, self.demands, sets)
         options = SolveOptions(rebalance=moves != 0, max_moves=moves or None, time_limit=limit)
-        return more.pods, plan_within_budgets(more.cluster, options, self.profile)
+        return more.pods, plan_within_budgets(more.cluster, options.waited_for(), self.profile)
 
 
 def slots_of(one: Enlarged, demands: Sequence[Demand], moves: int) -> int | None:

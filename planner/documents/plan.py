@@ -62,7 +62,7 @@ def make_plan(
 
     `asked` are the pods that the plan is about: rules that only others break are not told.
     """
-    report = steady(progress)
+    report, options = steady(progress), options.waited_for()
     now = with_promised(with_condition_taints(cluster), profile)
     outcome, replayed = plan_without_preemption(now, options, profile, report)
     other = with_rebalance(outcome, report)

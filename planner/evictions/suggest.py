@@ -243,6 +243,7 @@ class _Suggesting:
             hops=False,
             max_unavailable=self._options.max_unavailable,
             time_limit=self._options.time_limit * PLAN_SHARE,
+            until=self._until,
         )
         asked = replace(options, **change)
         return plan_within_budgets(wanted, asked, self._profile, self._report)

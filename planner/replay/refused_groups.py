@@ -22,6 +22,8 @@ class RefusedGroups:
 
     def __init__(self, freed: Sequence[int]) -> None:
         self._freed = freed
+        self._last = (0, 0)
+        self._nodes: IntArray = np.zeros(0, np.int64)
         self._groups: dict[int, tuple[int, BoolArray | None]] = {}
         """When each was refused, as a length of `freed`, and the nodes that might take it, if any
         might."""
@@ -38,12 +40,24 @@ class RefusedGroups:
         since, resolvable = self._groups[group]
         if resolvable is None or since == len(self._freed):
             return True
-        nodes = np.array(self._freed[since:], np.int64)
-        if fits(group, nodes[resolvable[nodes]]):
+        nodes = self._freed_since(since)
+        nodes = nodes[resolvable[nodes]]
+        if len(nodes) and fits(group, nodes):
             del self._groups[group]
             return False
         self._groups[group] = (len(self._freed), resolvable)
         return True
+
+    def _freed_since(self, since: int) -> IntArray:
+        """Most groups were refused at the same time: they look at the same nodes."""
+        asked = (since, len(self._freed))
+        if self._last != asked:
+            self._last, self._nodes = asked, np.unique(self._freed[since:])
+        return self._nodes
+
+    def since(self, group: int) -> tuple[bool, BoolArray | None]:
+        """Whether it was refused for want of nodes, and the nodes that might take it."""
+        return group in self._groups, self._groups.get(group, (0, None))[1]
 
     def clear(self) -> None:
         """Everything is to be asked anew."""

@@ -46,13 +46,25 @@ class RoomByPriority:
         """The same if all pods below it were gone."""
         return self._holds(group, nodes, self._cluster.groups[group].priority)
 
-    def _holds(self, group: int, nodes: IntArray, priority: float) -> BoolArray:
+    def may_help(self, groups: IntArray, nodes: IntArray) -> BoolArray:
+        """For each of the groups, whether one of the nodes has room if all pods below were gone."""
+        found: BoolArray = np.zeros(len(groups), np.bool_)
+        priorities = np.array([self._cluster.groups[group].priority for group in groups.tolist()])
+        for priority in np.unique(priorities).tolist():
+            some = np.flatnonzero(priorities == priority)
+            request = self._requests[groups[some]][:, None]
+            room = self._room_for(priority)[nodes][None]
+            found[some] = ((request <= room) | (request == 0)).all(axis=2).any(axis=1)
+        return found
+
+    def _room_for(self, priority: float) -> IntArray:
         if priority not in self._room:
             self._room[priority] = self._left_by(priority)
-        request = self._requests[group]
-        asked = np.flatnonzero(request)
-        room = self._room[priority][nodes[:, None], asked]
-        found: BoolArray = (request[asked] <= room).all(axis=1)
+        return self._room[priority]
+
+    def _holds(self, group: int, nodes: IntArray, priority: float) -> BoolArray:
+        request, room = self._requests[group], self._room_for(priority)[nodes]
+        found: BoolArray = ((request <= room) | (request == 0)).all(axis=1)
         return found
 
     def _left_by(self, priority: float) -> IntArray:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -58,6 +58,7 @@ class Settling(Placing):
         self.until = math.inf
         self._choices: Choices = {} if choices is None else choices
         self._made_anew: set[int] = set()
+        self._ranks = np.array([-group.priority for group in state.cluster.groups], np.int64)
         pending = state.cluster.pending.tolist()
         self.waiting: list[int] = [pod for pod in pending if self.schedulable(pod)]
 
@@ -85,30 +86,54 @@ class Settling(Placing):
         order = list(self.waiting)
         if self.random is not None:
             self.random.shuffle(order)
-        pods = self.state.cluster.pods
-        order.sort(key=lambda pod: -pods[pod].priority)
+        order = self._by_priority(order)
         self.waiting = []
         placed = True
         while placed and order:
             position = self.state.position
-            order = [*self._unplaced(order), *self.waiting]
-            order.sort(key=lambda pod: -pods[pod].priority)
+            order = self._by_priority([*self._unplaced(order), *self.waiting])
             self.waiting = []
             placed = self.state.position > position
         self.waiting = order
 
+    def _by_priority(self, pods: Sequence[int]) -> list[int]:
+        """The highest first, and otherwise as they are."""
+        some = np.array(pods, np.int64)
+        ranks = self._ranks[self.state.cluster.group_of[some]]
+        found: list[int] = some[np.argsort(ranks, kind="stable")].tolist()
+        return found
+
     def _unplaced(self, order: Sequence[int]) -> list[int]:
         """One go through the queue; a group that fails fails again until something has changed."""
         failed: dict[int, int] = {}
-        left: list[int] = []
+        placed: set[int] = set()
         if time.monotonic() > self.until:
             raise OutOfTimeError
-        for pod in order:
+        for pod in self._awake(order):
             group, position = int(self.state.cluster.group_of[pod]), self.state.position
-            if failed.get(group) == position or self._not_made(pod) or not self.place(pod):
+            if failed.get(group) == position:
+                continue
+            if self._not_made(pod):
                 failed[group] = position
-                left.append(pod)
-        return left
+            elif self.place(pod):
+                placed.add(pod)
+            else:
+                failed[group] = position
+                self.state.rest(group)
+        return [pod for pod in order if pod not in placed]
+
+    def _awake(self, order: Sequence[int]) -> Iterator[int]:
+        """Pods that something could have helped since they were refused, as that goes on."""
+        pods, begin = np.array(order, np.int64), 0
+        while begin < len(pods):
+            seen, groups = self.state.leavings, self.state.cluster.group_of[pods[begin:]]
+            awake = (np.flatnonzero(~self.state.asleep()[groups]) + begin).tolist()
+            begin = len(pods)
+            for at in awake:
+                yield order[at]
+                if self.state.leavings != seen:
+                    begin = at + 1
+                    break
 
     def _not_made(self, pod: int) -> bool:
         """Whether its controller waits for other pods before it makes this one anew."""

@@ -102,6 +102,9 @@ class TrialState:
         self._refused = RefusedGroups(self._freed)
         self._helpless = RefusedGroups(self._freed)
         """Groups that no node takes, and those that preemption does not help, either."""
+        self._asleep = np.zeros(len(cluster.groups), np.bool_)
+        """Groups of which both is known, as of so many nodes that were left."""
+        self._looked = 0
         self.position = 0
         """Grows with every change."""
 
@@ -200,6 +203,43 @@ class TrialState:
                 self._kept += len(found)
                 self._answers[question] = found
         return found
+
+    @property
+    def leavings(self) -> int:
+        """How often a node was left: refusals hold at least until the next time."""
+        return len(self._freed)
+
+    def asleep(self) -> BoolArray:
+        """Groups whose pods have been refused, and nothing could have helped since.
+
+        The same is said by `best` and `preemption`, group by group.
+        """
+        if self._looked != len(self._freed):
+            self._wake()
+        return self._asleep
+
+    def rest(self, group: int) -> None:
+        """Pods of the group were refused just now, also if it came to driving others off."""
+        known = self._refused.since(group)[0]
+        if known and (not self._outranks(group) or self._helpless.since(group)[0]):
+            self._asleep[group] = True
+
+    def _wake(self) -> None:
+        """Groups for which one of the nodes that were left since may have room; for all at once."""
+        nodes = np.unique(self._freed[self._looked :])
+        self._looked = len(self._freed)
+        groups = np.flatnonzero(self._asleep)
+        by_cordon = np.isin(groups, list(self._tolerating)) if self._cordoned else groups < 0
+        for some in (groups[by_cordon], groups[~by_cordon]):
+            if len(some):
+                self._wake_for(some, self._shown(int(some[0]), nodes))
+
+    def _wake_for(self, groups: IntArray, nodes: IntArray) -> None:
+        if self._judges_room:
+            groups = groups[self._room.may_help(groups, nodes)]
+        for group in groups.tolist():
+            rows = (self._refused.since(group)[1], self._helpless.since(group)[1])
+            self._asleep[group] = not any(row is not None and row[nodes].any() for row in rows)
 
     def message(self, pod: int) -> str:
         """kube-scheduler's word on a pod that no node takes now."""
@@ -311,6 +351,8 @@ class TrialState:
         self._freed.clear()
         self._refused.clear()
         self._helpless.clear()
+        self._asleep[:] = False
+        self._looked = 0
 
     def _moved(self, *pods: int) -> None:
         self._behind.update(pods)

@@ -6,7 +6,7 @@
 3. Otherwise small problems are decided by looking at all sequences.
 4. In larger ones states without an order are cut off, and the next best is looked at, a few times.
 5. What is not proven is compared with what kube-scheduler does alone, and with few evictions for
-   each waiting pod: no plan is worse than these.
+   each waiting pod: no plan is worse than these, as far as there is time for them.
    What is left between plan and bound is said, and nothing is called optimal.
 """
 
@@ -35,6 +35,8 @@ from planner_models.plan import PlanStatus, Stop
 ROUNDS = 6
 """So many final states are given up for want of an order."""
 BEATEN = "the plan is better than a bound that was computed for it: please report this input"
+GRACE = 0.1
+"""The part of the limit that few evictions for each pod get on top, if the search took it all."""
 SMALL_CELLS, SMALL_PODS = 400, 48
 """Up to this many groups times nodes, and pods to decide about, all sequences are looked at."""
 
@@ -165,8 +167,8 @@ class _Deciding:
             return bound_of(first)
         if self.best is not None and self._certified(value):
             return value
-        if self.stopped == "interrupted":
-            return trivial_bound(self.problem)
+        if self.stopped == "interrupted" or self.problem.options.late:
+            return self._capped(trivial_bound(self.problem))
         options = replace(self.problem.options, judged="moment", prefer="none")
         cuts, self.cuts = self.cuts, []
         weaker = self._solve(replace(self.problem, options=options))
@@ -231,7 +233,7 @@ class _Deciding:
         rounds = 0
         while last is not None and self.best is None and rounds < ROUNDS:
             rounds += 1
-            if self.stopped == "interrupted" or self.spent >= self.problem.options.time_limit:
+            if self.stopped == "interrupted" or self._late:
                 break
             last = self._solve(self.problem)
             if last.status not in ("optimal", "feasible"):
@@ -262,9 +264,18 @@ class _Deciding:
         if route.only_room_matters(self.problem) and self._solved:
             return
         budgets = allowances(self.problem.cluster)
+        grace = GRACE * self.problem.options.time_limit
         for start in sorted(begun, key=len):
-            for steps in few_evictions_each(self.problem, self.profile, budgets, start):
+            for steps in few_evictions_each(
+                self.problem, self.profile, budgets, start, grace=grace
+            ):
                 self._keep(greedy(self.problem, self.profile, self.counted, steps))
+
+    @property
+    def _late(self) -> bool:
+        """Whether the time is over, by what was counted or by the clock."""
+        options = self.problem.options
+        return self.spent >= options.time_limit or options.late
 
     @property
     def _solved(self) -> bool:
@@ -304,6 +315,5 @@ class _Deciding:
         return "feasible" if best.broken else "optimal"
 
     def _reason(self) -> Stop:
-        late = self.spent >= self.problem.options.time_limit
         room = route.only_room_matters(self.problem)
-        return self.stopped or ("timeLimit" if late or room else "rounds")
+        return self.stopped or ("timeLimit" if self._late or room else "rounds")

@@ -18,7 +18,7 @@ from planner.sequences.scheduler_replay import departing, manner, replay_seconds
 from planner.sequences.waves import Waves
 from planner.solver.problem.problem import Problem
 
-WAVE_SECONDS = 6.5e-6
+WAVE_SECONDS = 4e-6
 """About what each wave of a trial takes for each pod that waits, beside the landings in it."""
 SOME_TRIALS = 18
 """About so many it takes until a plan with cordons is clean."""
@@ -89,11 +89,18 @@ class DriveOffs:
 
         Counted, not by the clock: a busy machine makes no other plan of it, as long as it gets on.
         """
+        return self._trials_left(evictions) >= SOME_TRIALS
+
+    def affordable(self, evictions: int) -> int:
+        """How many such trials there is time for before the last one, which is under all seeds."""
+        return int(self._trials_left(evictions)) - len(self._seeds)
+
+    def _trials_left(self, evictions: int) -> float:
         cluster = self.problem.cluster
         landings = replay_seconds(cluster, len(cluster.pending) + evictions)
         one = landings + self._seconds_of(evictions)
         left = 0.0 if self.effort.over else self.effort.seconds - self.effort.spent
-        return SOME_TRIALS * one <= left
+        return left / one
 
     def _seconds_of(self, waves: int) -> float:
         return WAVE_SECONDS * waves * len(self.problem.cluster.pending)

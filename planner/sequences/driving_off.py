@@ -9,7 +9,7 @@ paper and less when it is carried out.
 
 from __future__ import annotations
 
-import time
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -23,7 +23,7 @@ from planner.scheduler.profile import Profile
 from planner.sequences.candidate import Candidate, greedy
 from planner.sequences.clean_plans import Clean, Held, Series
 from planner.sequences.decide import decide
-from planner.sequences.decision import Decision, bound_from, objectives_from
+from planner.sequences.decision import Decision, bound_from, objectives_from, value_from
 from planner.sequences.draft import Draft, evicted_by
 from planner.sequences.drive_offs import DriveOff, DriveOffs, Effort
 from planner.sequences.few_evictions_each import few_evictions_each
@@ -53,6 +53,8 @@ ALL_SHARE = 0.9
 """The part for all plans with their trials: the rest is for checking and writing down."""
 ROUNDS = 30
 """So many further plans are looked at."""
+TRIALS_EACH = 2
+"""About so many trials it takes until a preemption and those that come to light then are gone."""
 HINT_LIMIT = 2_000
 """Pods times nodes up to which it is tried what --rebalance would reach, for a hint."""
 SIMPLE_CELLS = 100_000
@@ -70,21 +72,21 @@ def plan_without_preemption(
 
     With `--preempt`, `--relax` and `--surge` the steps are not those that kube-scheduler takes.
     """
-    begin = time.monotonic()
     problem = problem_of(cluster, options, profile)
     careful = options.rebalance and not (options.relax or options.surge or options.preempt)
     if not careful or not may_drive_off(problem):
         outcome = plan_within_budgets(cluster, options, profile, report)
         tried = not (options.relax or options.surge)
         return outcome, scheduler_replay(outcome) if tried else None
-    first_limit = replace(options, time_limit=options.time_limit * FIRST_SHARE)
+    first_limit = options.within(options.time_limit * FIRST_SHARE)
     first = plan_within_budgets(cluster, first_limit, profile, report)
-    in_full = replace(first.problem.options, time_limit=options.time_limit)
+    in_full = replace(first.problem.options, time_limit=options.time_limit, until=options.until)
     first = replace(first, problem=replace(first.problem, options=in_full))
     limit = options.time_limit * ALL_SHARE
-    effort = Effort(max(limit - first.decision.spent, 0.0), begin + limit)
+    until = options.until - (options.time_limit - limit)
+    effort = Effort(max(limit - first.decision.spent, 0.0), until)
     search = _Careful(first, report, effort)
-    return (first, scheduler_replay(first)) if search.begun_well else search.run()
+    return search.run()
 
 
 def with_rebalance(outcome: PlanOutcome, report: Report) -> PlanOutcome | None:
@@ -100,7 +102,7 @@ def with_rebalance(outcome: PlanOutcome, report: Report) -> PlanOutcome | None:
 
 
 class _Careful:
-    """The search for a clean plan, after a first one that is not."""
+    """The search for a clean plan, after a first one that may not be or may not be the best."""
 
     def __init__(self, first: PlanOutcome, report: Report, effort: Effort) -> None:
         self._first = first
@@ -115,14 +117,27 @@ class _Careful:
         self._found: list[Clean] = [self._clean((), None, Series(frozenset()))]
         """What kube-scheduler does alone is clean: whatever happens, there is a plan."""
         self._interrupted = first.decision.stopped == "interrupted"
-
-    @property
-    def begun_well(self) -> bool:
-        """Whether the first plan is clean, or so large that nobody can say."""
-        return not self._seeds or self._trials.in_waves(self._first.waves) is None
+        self._clean_first = False
 
     def run(self) -> tuple[PlanOutcome, ReplayedSeeds | None]:
-        """The best plan that is clean in all its waves."""
+        """The best plan that is clean in all its waves.
+
+        That is the first one where it is clean, or so large that nobody can say, and nothing better
+        is possible or found.
+        """
+        self._clean_first = not self._seeds or self._trials.in_waves(self._first.waves) is None
+        if not self._clean_first:
+            return self._searched()
+        ends, known = self._trials.ends, self._first.decision
+        replayed = replayed_before(self._first, ends) if ends else None
+        if known.status == "optimal" or not self._seeds or self._interrupted or self._effort.over:
+            return self._first, replayed
+        found = self._searched()
+        better = value_from(found[0].decision.objectives).key > value_from(known.objectives).key
+        return found if better else (self._first, replayed)
+
+    def _searched(self) -> tuple[PlanOutcome, ReplayedSeeds | None]:
+        """The best of several plans."""
         try:
             with interruptible():
                 self._look()
@@ -147,7 +162,11 @@ class _Careful:
         worse than these.
         """
         whole, homes = Series(frozenset()), Series(self._homeless())
-        self._offer(self._first.decision.steps, self._of_the_first)
+        if self._clean_first:
+            planned = self._first.decision.steps
+            self._found.append(self._clean(planned, None, self._of_the_first))
+        else:
+            self._offer(self._first.decision.steps, self._of_the_first)
         if self._interrupted:
             return
         if self._found[-1].held is not None and not self._effort.over:
@@ -200,10 +219,10 @@ class _Careful:
         again = replace(
             options,
             spared=options.spared | series.spared | series.reasons.keys() | touched,
-            time_limit=min(series.seconds, self._effort.left),
             max_moves=None if most is None else most - len(evicted_by(kept)),
         )
-        found = decide(problem_of(start, again, first.profile), first.judged, self._report)
+        timed = again.within(min(series.seconds, self._effort.left))
+        found = decide(problem_of(start, timed, first.profile), first.judged, self._report)
         self._effort.spent += found.spent
         if found.stopped == "interrupted":
             raise KeyboardInterrupt
@@ -233,7 +252,8 @@ class _Careful:
         """The steps without the evictions that lead to a preemption; at last that is all of them.
 
         Where only room decides, room is held for whom it is meant before anything is given up.
-        Where it is not seen which eviction did it, the last one goes.
+        Where it is not seen which eviction did it, the last one goes. Where nobody waits any longer
+        and there is another plan, all of them go.
         """
         draft, hold = Draft(self._first.before, steps), False
         while draft.evicted:
@@ -247,12 +267,25 @@ class _Careful:
             if not hold and may_hold and self._may_hold(draft):
                 hold = True
                 continue
-            hurried = self._effort.over or (self._trials.slow and not hold)
-            for pod in self._guilty(draft, driven if hurried else driven[:1]):
+            if self._effort.late and len(self._found) > 1:
+                return (), None
+            for pod in self._guilty(draft, driven[: self._at_once(draft, driven, hold=hold)]):
                 series.reasons |= self._reasons(pod, driven)
                 draft = draft.without(pod)
             draft = self._ordered(draft)
         return draft.steps, None
+
+    def _at_once(self, draft: Draft, driven: Sequence[DriveOff], *, hold: bool) -> int:
+        """How many preemptions are looked at before the next trial.
+
+        One, since the others may follow from it, unless there is no time for so many trials.
+        """
+        if self._effort.over or (self._trials.slow and not hold):
+            return len(driven)
+        if not hold:
+            return 1
+        trials = max(1, self._trials.affordable(len(draft.evicted)))
+        return math.ceil(TRIALS_EACH * len(driven) / trials)
 
     def _may_hold(self, draft: Draft) -> bool:
         """Whether nothing but room decides, and there is time to try what cordons lead to."""

@@ -4,11 +4,12 @@ The plan that an administrator would try first: each waiting pod goes where it f
 nowhere, one running pod (or a few of one node) moves to another node that takes it at once, if need
 be in the place of a third pod, and the waiting pod gets its place. Every step passes the
 scheduler's filters when it is taken, and no pod moves twice. Nothing is proven: it is what any
-better plan has to beat, found in little time.
+better plan has to beat, found in little time; where a user waits no longer, for the pods so far.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 
@@ -46,11 +47,13 @@ def few_evictions_each(
     allowances: Allowances,
     begun: Sequence[Step] = (),
     smallest_first: Sequence[bool] = (False, True),
+    grace: float = 0.0,
 ) -> Iterator[tuple[Step, ...]]:
     """Steps after those that are begun, with no more moves than the options allow in all.
 
     In the order of the queue, and with the smallest pods of each priority first. Either may place
-    more. No budget that allows nothing is asked for an eviction.
+    more. No budget that allows nothing is asked for an eviction. So many seconds after a user waits
+    no longer, the rest of the pods is not looked at.
     """
     start = check_steps(problem.cluster, begun, profile).after if begun else problem.cluster
     waiting = (pod for pods in problem.waiting.values() for pod in pods)
@@ -61,7 +64,8 @@ def few_evictions_each(
     moves = len(may_move) if most is None else most - len(moved)
     for smallest in smallest_first:
         planned = _FewEvictionsEach(problem, SchedulingState(start), profile, may_move, moves)
-        steps = planned.run(planned.smallest_first(queue) if smallest else queue)
+        pods = planned.smallest_first(queue) if smallest else queue
+        steps = planned.run(pods, problem.options.until + grace)
         yield (*begun, *steps)
 
 
@@ -98,10 +102,12 @@ class _FewEvictionsEach:
         smallest.sort(key=lambda pod: weights[int(self._group_of[pod])])
         return np.array(smallest, np.int64)
 
-    def run(self, pods: Iterable[int]) -> tuple[Step, ...]:
+    def run(self, pods: Iterable[int], until: float) -> tuple[Step, ...]:
         """By priority; who is like a pod that found nothing is not tried."""
         cluster, hopeless = self._problem.cluster, set[int]()
         for pod in sorted(pods, key=lambda each: -cluster.pods[each].priority):
+            if time.monotonic() >= until:
+                break
             group = int(self._group_of[pod])
             if group not in hopeless and not self._settle(pod):
                 hopeless.add(group)

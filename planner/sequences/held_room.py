@@ -48,6 +48,8 @@ class _Holding:
             pods.sort(key=lambda pod: -cluster.pods[pod].priority)
         self._node_of = cluster.node_of.copy()
         self._takers = Takers(problem, [step.pod for step in steps if step.evicts])
+        self._asked = {node: self._takers.asked(pods) for node, pods in self._coming.items()}
+        """What all that is still to land on a node asks for."""
         self._between: set[int] = set()
         """Pods that the plan itself lets wait."""
         self._cordoned: set[int] = set()
@@ -72,7 +74,9 @@ class _Holding:
 
     def _opened(self) -> list[int]:
         """Nodes that have room for all that comes; those that are cordoned for it first."""
-        ready = [node for node, pods in self._coming.items() if self._takers.fit(node, pods)]
+        coming = np.array([*self._coming], np.int64)
+        asked = np.array([self._asked[node] for node in self._coming])
+        ready: list[int] = coming[self._takers.hold(coming, asked)].tolist()
         ready.sort(key=lambda node: node not in self._cordoned)
         rivals = self._rivals(ready)
         found: list[int] = []
@@ -97,6 +101,7 @@ class _Holding:
                     some.append(pod)
             if some:
                 self._coming[node] = [pod for pod in pods if pod not in some]
+                self._asked[node] = self._takers.asked(self._coming[node])
                 return {node: some}
         return {}
 

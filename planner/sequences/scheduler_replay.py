@@ -6,7 +6,7 @@ domain of the key that most pods spread over) and nobody waits who should not.
 
 Where somebody could be driven off, how many seeds there are depends on the cluster alone: a plan
 that is found in more time is not judged by more of them. With --preempt no plan is judged by them,
-and short limits get few.
+and short limits get few or none.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ SECONDS_PER_POD, SECONDS_PER_POD_AND_NODE = 5e-4, 2e-5
 """About what one replay takes at the most, for each pod without a node."""
 LANDING_SECONDS, LANDING_NODE_SECONDS = 3e-4, 5e-8
 """About what a replay takes for each landing in it, and for each node beside that."""
+PREEMPTION_SECONDS = 4e-5
+"""About what it takes in each wave to see whom others could drive off, for each node."""
 JUDGING_SECONDS = 1.2
 """For all replays that look for preemptions; where a single one takes longer, there is none."""
 FEWEST_SEEDS = 2
@@ -131,10 +133,14 @@ def _seeds(outcome: PlanOutcome, evictions: int) -> int:
 
 
 def _seeds_beside(outcome: PlanOutcome, evictions: int) -> int:
-    """As many as part of the limit holds, and the fewest that say anything."""
+    """As many as part of the limit holds; the fewest that say anything may take twice as much."""
     share = TIME_SHARE * outcome.problem.options.time_limit
     one = replay_seconds(outcome.before, len(outcome.before.pending) + evictions)
-    return max(FEWEST_SEEDS, int(share / one))
+    one += len(outcome.waves.waves) * len(outcome.before.nodes) * PREEMPTION_SECONDS
+    seeds = int(share / one)
+    if seeds < FEWEST_SEEDS:
+        seeds = FEWEST_SEEDS if FEWEST_SEEDS * one <= 2 * share else 0
+    return seeds
 
 
 def _affordable(outcome: PlanOutcome, evictions: int) -> int:

@@ -65,8 +65,17 @@ class Takers:
 
     def fit(self, node: int, pods: Sequence[int]) -> bool:
         """Whether the node has room for all of these."""
-        asked = self._request[[self._of(pod) for pod in pods]].sum(axis=0)
-        return bool((asked <= self._free[node])[asked > 0].all())
+        return bool(self.hold(np.array([node]), self.asked(pods)[None])[0])
+
+    def asked(self, pods: Sequence[int]) -> IntArray:
+        """What these ask for together."""
+        found: IntArray = self._request[[self._of(pod) for pod in pods]].sum(axis=0)
+        return found
+
+    def hold(self, nodes: IntArray, asked: IntArray) -> BoolArray:
+        """Whether each of the nodes has room for what is asked of it, row by row."""
+        found: BoolArray = ((asked <= self._free[nodes]) | (asked == 0)).all(axis=1)
+        return found
 
     def leaves(self, pod: int, node: int) -> None:
         """The pod waits from now on."""

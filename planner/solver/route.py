@@ -13,7 +13,6 @@ whole model, too. A limit on moves is for the caller to see to: any part of an o
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -95,7 +94,7 @@ def room_by_windows(problem: Problem, seconds: float) -> tuple[Mapping[Cell, int
     everybody = stock.placed(stock.total[:, None])
     if search.most < everybody:
         return None, False
-    search.run(Budget(seconds, time.monotonic() + 2 * seconds), lambda _: None)
+    search.run(Budget(seconds, problem.options.until), lambda _: None)
     done = stock.placed(search.counts) == everybody
     return (stock.state(search.counts) if done else None), True
 

@@ -27,6 +27,7 @@ CP_SAT_RATE = 0.2
 LOWER_BOUND_RATE = 0.6  # the same where the branch with the least bound is looked at each time
 # real seconds for each second of the limit, where deterministic ones can take longer:
 CP_SAT_FUSE = 2.0
+LEAST_CP_SAT_SECONDS = 0.1  # real seconds that a call of it gets at the least
 LINEARIZATION = 2  # CP-SAT's level: all of its relaxations, since they raise bounds
 
 # Large problems: what things cost. Seconds, measured on the machine of the published benchmarks;

@@ -47,6 +47,7 @@ def test_nothing_ends_otherwise_than_if_everything_is_asked(seed: int, shape: st
         quick = _runs(built, waves)
         with pytest.MonkeyPatch.context() as asking:
             asking.setattr(RefusedGroups, "still", lambda *_: False)
+            asking.setattr(TrialState, "rest", lambda *_: None)
             asking.setattr(TrialState, "_may_preempt", lambda *_: True)
             slow = _runs(built, waves)
         assert [run.driven for run in quick] == [run.driven for run in slow]

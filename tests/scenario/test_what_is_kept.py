@@ -10,6 +10,7 @@ import os
 import pytest
 
 from planner.replay.refused_groups import RefusedGroups
+from planner.replay.trial_state import TrialState
 from planner.scenario.controller_run import ControllerRun, manners
 from planner.scenario.deployment_pods import DeploymentPods
 from planner.scenario.deployment_rollout import _DeploymentController
@@ -39,6 +40,7 @@ def test_pods_that_nothing_could_help_would_not_have_found_a_node(
     world = random_world(number)
     hinted = rollouts_end(world, 6)
     monkeypatch.setattr(RefusedGroups, "still", lambda self, group, fits: False)
+    monkeypatch.setattr(TrialState, "rest", lambda self, group: None)
     assert rollouts_end(world, 6) == hinted
 
 

@@ -39,6 +39,12 @@ def test_a_pod_that_fits_elsewhere_makes_room() -> None:
     assert planned(built)[0] == (*moved(0, 0, 1), Step.place(1, 0))
 
 
+def test_nothing_is_looked_at_when_the_user_waits_no_longer() -> None:
+    large, small = node("large", cpu="4"), node("small", cpu="2")
+    built = cluster([large, small], pods("large", cpu="1"), pods("", app="b", cpu="4"))
+    assert planned(built, until=0.0) == ((), ())
+
+
 def test_who_fits_without_an_eviction_is_placed_without_one() -> None:
     built = cluster([node("n", cpu="4")], pods("n", cpu="1"), pods("", app="b", cpu="3"))
     assert planned(built)[0] == (Step.place(1, 0),)

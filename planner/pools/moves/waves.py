@@ -152,7 +152,7 @@ class Waves:
             hops=False,
             time_limit=limit,
         )
-        outcome = plan_outcome(start, options, self.filling.profile)
+        outcome = plan_outcome(start, options.waited_for(), self.filling.profile)
         self.spent += outcome.decision.spent
         waits = (outcome.after.node_of[list(self.filling.goal)] < 0).any()
         return outcome if not waits and 0 < outcome.steps.evictions <= self.most else None

@@ -42,8 +42,9 @@ def solve_at_scale(problem: Problem, *, decide_rest: Solve, report: Report = sil
     none = tuple(0 for _ in found.unplaced)
     least = Score(0, none, 0, sum(task.bound for task in fresh.tasks.values()))
     pods = sum(map(len, problem.movable.values()))
-    limit = problem.options.time_limit
-    clock = Clock(limit * tuning.COUNTED_SHARE, tuning.POD_SECONDS * pods, begin + limit)
+    options = problem.options
+    work = options.time_limit * tuning.COUNTED_SHARE
+    clock = Clock(work, tuning.POD_SECONDS * pods, options.until)
     best = Incumbent(state, found, least, clock, _Teller(report, begin, _wanted(state)))
     again = partial(solve_at_scale, decide_rest=decide_rest)
     interrupted = best.open and not _closed(problem, fresh, best, again)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -70,7 +72,8 @@ def raise_bound(cp: cp_model.CpModel, cost: Linear, options: SolveOptions, limit
     """
     goal = Goal(cost, maximise=False)
     solver = _solver(options, limit * tuning.LOWER_BOUND_RATE)
-    solver.parameters.max_time_in_seconds = 1 + tuning.CP_SAT_FUSE * limit
+    fuse = 1 + tuning.CP_SAT_FUSE * limit
+    solver.parameters.max_time_in_seconds = min(solver.parameters.max_time_in_seconds, fuse)
     solver.parameters.optimize_with_lb_tree_search = True
     _pose(cp, goal, ())
     found = _search(solver, cp, goal, lambda _value, _bound: None)
@@ -117,11 +120,15 @@ def _pose(cp: cp_model.CpModel, goal: Goal, hint: Sequence[tuple[int, int]]) -> 
 
 
 def _solver(options: SolveOptions, deterministic: float) -> cp_model.CpSolver:
+    """With some deterministic work, and no longer than a user waits."""
     solver = cp_model.CpSolver()
     parameters = solver.parameters
     parameters.num_workers = options.workers
     parameters.random_seed = options.seed
     parameters.max_deterministic_time = deterministic
+    if math.isfinite(options.until):
+        waiting = options.until - time.monotonic()
+        parameters.max_time_in_seconds = max(waiting, tuning.LEAST_CP_SAT_SECONDS)
     parameters.catch_sigint_signal = False
     if options.workers == 1:
         parameters.linearization_level = tuning.LINEARIZATION

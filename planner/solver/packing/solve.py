@@ -26,7 +26,7 @@ def solve_packing(problem: Problem, stock: Stock, report: Report) -> Solution:
     """The best packing, and the fewest moves that were found for it."""
     begin = time.monotonic()
     options = problem.options
-    packed = pack(stock, options.time_limit, options.seed)
+    packed = pack(stock, options)
     levels = _placed(problem, stock, packed)
     for level in levels:
         report(Progress(level.name, level.value, level.bound, time.monotonic() - begin))

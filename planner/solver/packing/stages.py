@@ -9,7 +9,6 @@ refilling in sets of pods, so that the same problem gives the same packing.
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 from planner.cluster.topology import IntArray
@@ -25,15 +24,17 @@ from planner.solver.packing.question import Stock
 from planner.solver.packing.refill import Work, refilled
 from planner.solver.packing.room_bounds import Packed, bounded, still_known
 from planner.solver.packing.sparse_nodes import too_many
+from planner.solver.problem.options import SolveOptions
 
 
-def pack(stock: Stock, limit: float, seed: int) -> Packed:
+def pack(stock: Stock, options: SolveOptions) -> Packed:
     """The best packing that was found, with bounds by priority."""
-    begin = time.monotonic()
+    limit, seed = options.time_limit, options.seed
     same, size = alike(stock), stock.now.size
     if not same and tuning.PACKING_MODEL_CELLS < size <= tuning.REARRANGED_CELLS:
         share = limit * tuning.REARRANGING_SHARE - tuning.PLAN_RESERVE
-        return _rearranged(stock, bounded(stock, stock.now), share, seed, begin)
+        until = options.until - (limit - share)
+        return _rearranged(stock, bounded(stock, stock.now), share, seed, until)
     first = _walked(stock, stock.now, limit * tuning.WALK_SHARE, seed, tuning.WALK_PATIENCE)
     packed = _tightened(stock, first, limit * tuning.FULL_NODES_SHARE)
     if packed.unsettled and same:
@@ -65,12 +66,12 @@ def _share(packed: Packed, limit: float, share: float) -> float:
     return min(limit * share, max(0.0, limit * tuning.PACKING_SHARE - packed.spent))
 
 
-def _rearranged(stock: Stock, packed: Packed, limit: float, seed: int, begin: float) -> Packed:
+def _rearranged(stock: Stock, packed: Packed, limit: float, seed: int, until: float) -> Packed:
     """Nodes filled anew a few at a time; MathOpt takes half a second to import."""
     from planner.solver.packing.rearrange import Budget, Rearranging
 
     search = Rearranging(stock, packed.counts, seed)
-    budget, interrupted = Budget(limit - packed.spent, begin + limit), False
+    budget, interrupted = Budget(limit - packed.spent, until), False
     try:
         with interruptible():
             search.run(budget, lambda _: None)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+import time
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from planner.disruption.movability import DEFAULT_POLICY, MovePolicy
@@ -53,6 +55,11 @@ class SolveOptions:
     """How many pods the plan may have down at once; budgets hold in any case."""
     time_limit: float = 60.0
     """About seconds, but measured in the solver's work: the same input gives the same answer."""
+    until: float = math.inf
+    """When the user stops waiting, by the monotonic clock: a slow machine does less.
+
+    What nobody set a limit for, such as a question of `explain`, ends by its work alone.
+    """
     seed: int = 0
     workers: int = 1
     surge: bool = False
@@ -61,3 +68,17 @@ class SolveOptions:
     """Pods may run on a temporary node rather than wait, where moves wait for each other."""
     judged: Judgement = "final"
     scheduler: SchedulerArgs = field(default_factory=SchedulerArgs)
+
+    def waited_for(self) -> SolveOptions:
+        """From now on a user waits: the time limit counts the clock as well."""
+        return replace(self, until=time.monotonic() + self.time_limit)
+
+    @property
+    def late(self) -> bool:
+        """Whether a user has waited long enough."""
+        return time.monotonic() >= self.until
+
+    def within(self, seconds: float) -> SolveOptions:
+        """With so much time, by the clock as well where a user waits."""
+        until = self.until if math.isinf(self.until) else time.monotonic() + seconds
+        return replace(self, time_limit=seconds, until=min(self.until, until))
