@@ -18,7 +18,7 @@ from benchmarks import autoscaler_demand as demand
 from benchmarks.case import Case, Measured, Scalar, Stopwatch
 from planner.cluster import Cluster
 from planner.evictions.suggest import settled
-from planner.pools import Offer, Pool, ScaleUpOptions, offers_of, scale_up, unit_of
+from planner.pools import Found, Offer, Pool, ScaleUpOptions, offers_of, scale_up, unit_of
 from planner.pools.fill import Counts, Filling
 from planner.pools.least_cost import LeastCost
 from planner.pools.peers.compare import KARPENTER, LEAST_WASTE, PRICE, TOOLS, Emulated, emulate
@@ -36,6 +36,7 @@ PEERS = {
     "cluster-autoscaler, least-waste": LEAST_WASTE,
     "cluster-autoscaler, price": PRICE,
 }
+BATCHES = {"planner": 1, "planner, in two batches": 2}
 SEEDS = 3
 OUTAGE_ZONES = ("eu-1a", "eu-1b", "eu-1c")
 STEPS = 3
@@ -69,7 +70,9 @@ def measure(case: Case, cache: Path) -> Measured:
     with Stopwatch() as watch:
         answer = _answer(case, filling)
     wrong = list(_wrong(case, answer))
-    known = _known_bound(case, filling, cache, answer)
+    known = answer.bound if case.method in BATCHES else None
+    if known is None or case.method == "planner":
+        known = _known_bound(case, filling, cache, answer)
     values = _values(answer, known, len(filling.goal), unit_of(pools, "price"))
     return Measured(watch.seconds, watch.cpu, values, tuple(wrong))
 
@@ -94,8 +97,8 @@ def _demand(case: Case) -> tuple[Cluster, tuple[Pool, ...]]:
 
 
 def _answer(case: Case, filling: Filling) -> Answer:
-    if case.method == "planner":
-        return _planned(filling, case.number("limit"))
+    if case.method in BATCHES:
+        return _planned(filling, case.number("limit"), BATCHES[case.method])
     return _emulated(filling, *_by_peer(case, filling))
 
 
@@ -116,17 +119,44 @@ def _emulated(filling: Filling, found: Emulated, evicted: int) -> Answer:
     )
 
 
-def _planned(filling: Filling, limit: float) -> Answer:
-    options = ScaleUpOptions(seeds=SEEDS, keep_rollouts=False, time_limit=limit)
+def _planned(filling: Filling, limit: float, batches: int = 1) -> Answer:
+    options = ScaleUpOptions(seeds=SEEDS, keep_rollouts=False, time_limit=limit, batches=batches)
     found = scale_up(filling.cluster, filling.goal, filling.offers, PROFILE, options)
     if found.best is None:
         return Answer(0, 0, 0, len(filling.goal))
-    counts = found.best.added.counts
-    waiting = _at_once(filling, counts)
-    cost = _cost(filling.offers, counts)
+    counts, cost = found.best.added.counts, found.cost(found.best.added.counts)
     return Answer(
-        sum(counts), cost, 1, waiting, waiting, 0, found.bound, found.proven, found.accepted
+        sum(counts),
+        cost,
+        _batches(found),
+        _in_turn(filling, found, counts),
+        _at_once(filling, _together(found, counts)),
+        0,
+        found.bound,
+        found.proven,
+        found.accepted,
     )
+
+
+def _batches(found: Found) -> int:
+    """In how many batches the nodes come."""
+    counts = () if found.best is None else found.best.added.counts
+    return len({batch for batch, n in zip(found.batches, counts, strict=False) if n}) or 1
+
+
+def _together(found: Found, counts: Counts) -> Counts:
+    """The nodes of all batches, by offer."""
+    size = len(found.offers_at_once)
+    return tuple(sum(counts[i::size]) for i in range(size))
+
+
+def _in_turn(filling: Filling, found: Found, counts: Counts) -> int:
+    """Pods of the goal that wait when batches have come one after the other, as simulated."""
+    if not found.batches:
+        return _at_once(filling, counts)
+    staged = replace(filling, offers=found.offers, batches=found.batches)
+    added = staged.add(counts)
+    return max(len(staged.fill(added, seed).waiting) for seed in range(SEEDS))
 
 
 def _at_once(filling: Filling, counts: Counts) -> int:
@@ -143,7 +173,7 @@ def _cost(offers: Sequence[Offer], counts: Counts) -> int:
 
 
 def _wrong(case: Case, answer: Answer) -> Iterator[str]:
-    if case.method != "planner":
+    if case.method not in BATCHES:
         return
     if answer.waiting and answer.claimed:
         yield f"{answer.waiting} pods wait on planner's nodes"
@@ -234,14 +264,17 @@ def _scaled(
 
 
 def _step(case: Case, filling: Filling) -> tuple[Cluster, Answer]:
-    if case.method == "planner":
+    if case.method in BATCHES:
         options = ScaleUpOptions(
-            seeds=SEEDS, keep_rollouts=False, time_limit=case.number("limit") / STEPS
+            seeds=SEEDS,
+            keep_rollouts=False,
+            time_limit=case.number("limit") / STEPS,
+            batches=BATCHES[case.method],
         )
         found = scale_up(filling.cluster, filling.goal, filling.offers, PROFILE, options)
         assert found.best is not None
         counts = found.best.added.counts
-        cost = _cost(filling.offers, counts)
-        return found.best.cluster, Answer(sum(counts), cost, 1, len(found.best.waiting))
+        cost, rounds = found.cost(counts), _batches(found)
+        return found.best.cluster, Answer(sum(counts), cost, rounds, len(found.best.waiting))
     peer, evicted = _by_peer(case, filling)
     return peer.cluster, _emulated(filling, peer, evicted)

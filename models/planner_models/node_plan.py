@@ -33,6 +33,8 @@ class AddedNodes(Document):
     pool: str
     zone: str = ""
     nodes: int
+    batch: int = 1
+    """They come when kube-scheduler has placed whoever finds room on those of the batch before."""
     price: float | None = None
     """Of one node, for an hour."""
     pods: dict[str, int] = Field(default_factory=dict)
@@ -212,6 +214,9 @@ class NodePlan(Document):
     rollouts: TriedRollouts | None = None
     survives: SurvivedFailures | None = None
     """Absent if nothing had to be survived, or no nodes were found that do."""
+    batches: int = 1
+    """In so many batches nodes may come (`--batches`). `optimal` and `bound` are then about sets in
+    so many batches if the answer has more than one, else about those that come at once."""
     zones: Literal["given", "used"] = "used"
     """With `given`, every zone of the pools has a node then."""
     side_effects: tuple[NodeSideEffect, ...] = ()

@@ -140,6 +140,7 @@ class Growth(Loaded):
         survive: str = "none",
         zones: str = "used",
         moves: int | None = None,
+        batches: int = 1,
         seeds: int = 6,
         compare: bool = True,
         time_limit: float = 60.0,
@@ -159,8 +160,9 @@ class Growth(Loaded):
         every zone of the pools gets a node: spread rules count only zones that have one.
         With `moves`, up to so many running pods may be evicted, too, if that saves nodes: the
         answer has them in waves that budgets allow. Without, it says if 1 to 10 moves would save
-        something; 0 looks for none. `compare` adds what Karpenter and cluster-autoscaler would do,
-        by their published rules.
+        something; 0 looks for none. With `batches`, nodes may come in up to so many batches, each
+        when kube-scheduler has filled the one before, if that costs less than all at once.
+        `compare` adds what Karpenter and cluster-autoscaler would do, by their published rules.
         """
         from planner.api.node_plan import OBJECTIVES, SURVIVED, ZONES, NodePlan, pool_input_of
         from planner.api.profiles import default_scheduler
@@ -172,6 +174,12 @@ class Growth(Loaded):
         require_time(time_limit)
         require_at_least("seeds", seeds, 1)
         require_at_least("moves", moves, 0)
+        require_at_least("batches", batches, 1)
+        if moves and batches > 1:
+            raise UsageError(
+                "`moves` and `batches`: evictions are planned for nodes that come at once",
+                help="ask for one of them",
+            )
         require_nodes(self.snapshot)
         read = pool_input_of(pools, self.snapshot.nodes)
         given = read.pools
@@ -185,6 +193,7 @@ class Growth(Loaded):
             survive=cast("Survive", one_of("survive", survive, SURVIVED)),
             zones=cast("Zones", one_of("zones", zones, ZONES)),
             time_limit=time_limit,
+            batches=batches,
         )
         offers, unit = offers_of(given, saved), unit_of(given, saved)
         moved = remark = None
@@ -193,7 +202,7 @@ class Growth(Loaded):
             found = moved.found
         else:
             found = scale_up(self.snapshot, chosen.pods, offers, profile, options)
-            remark = instead(found, profile) if moves is None else None
+            remark = instead(found, profile) if moves is None and not found.batches else None
         others = baselines_of(found, profile) if compare else ()
         plan = node_plan(found, saved, unit, read.notices, others, moved, remark)
         return NodePlan.of(plan, self._origin("scale-up", chosen.arguments))

@@ -33,6 +33,7 @@ from planner.report.text.formats import Output
 if TYPE_CHECKING:
     from planner_models.node_plan import NodePlan
 
+MOST_BATCHES = 4
 Pools = Annotated[
     list[str] | None,
     named(
@@ -84,6 +85,16 @@ Moves = Annotated[
         "says if a few would, 0 looks for none.",
     ),
 ]
+Batches = Annotated[
+    int,
+    limit(
+        "--batches",
+        "Nodes may come in up to so many batches, each when the one before is full, if that costs "
+        "less than all at once.",
+        1,
+        MOST_BATCHES,
+    ),
+]
 Compare = Annotated[
     bool,
     typer.Option(
@@ -111,6 +122,7 @@ def scale_up(  # noqa: PLR0913, PLR0917 - the options of the command
     survive: Survive = "none",
     zones: Zones = "used",
     moves: Moves = None,
+    batches: Batches = 1,
     seeds: Seeds = 6,
     compare: Compare = True,
     time_limit: TimeLimit = 60.0,
@@ -138,6 +150,7 @@ def scale_up(  # noqa: PLR0913, PLR0917 - the options of the command
     planner scale-up -f cluster.json --pools pools.yaml
     planner scale-up -f cluster.json --pools pools.yaml deploy/api
     planner scale-up -f cluster.json --pools pools.yaml --moves 5
+    planner scale-up -f cluster.json --pools pools.yaml --batches 2
     """
     cluster = read_cluster(context, filenames, example)
     plan = cluster.scale_up(
@@ -148,6 +161,7 @@ def scale_up(  # noqa: PLR0913, PLR0917 - the options of the command
         survive=survive,
         zones=zones,
         moves=moves,
+        batches=batches,
         seeds=seeds,
         compare=compare,
         time_limit=time_limit,

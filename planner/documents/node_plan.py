@@ -83,6 +83,7 @@ def node_plan(
         if found.rollouts
         else None,
         survives=_survives(found),
+        batches=options.batches,
         zones=options.zones,
         side_effects=tuple(_side_effects(found)),
         moves=None if moves is None else _moves(moves, objective, unit),
@@ -184,7 +185,9 @@ def _amount(cost: int, unit: Decimal) -> float:
 
 def _adds(found: Found, best: Fill) -> Iterator[AddedNodes]:
     cluster = best.cluster
-    for offer, nodes in zip(found.offers, best.added.nodes, strict=True):
+    batches = found.batches or (0,) * len(found.offers)
+    used = sorted({batch for batch, n in zip(batches, best.added.counts, strict=True) if n})
+    for offer, batch, nodes in zip(found.offers, batches, best.added.nodes, strict=True):
         if nodes:
             requested, cpu = _cpu(cluster, nodes)
             price = offer.pool.price
@@ -192,6 +195,7 @@ def _adds(found: Found, best: Fill) -> Iterator[AddedNodes]:
                 pool=offer.pool.name,
                 zone=offer.zone,
                 nodes=len(nodes),
+                batch=used.index(batch) + 1,
                 price=None if price is None else float(price),
                 pods=_pods(found, best, nodes),
                 cpu_requested=requested,
@@ -252,11 +256,11 @@ def _new_node(template: Node, names: Sequence[str]) -> NewNode:
 
 
 def _node_counts(found: Found, counts: Counts) -> tuple[NodeCount, ...]:
-    return tuple(
-        NodeCount(pool=offer.pool.name, zone=offer.zone, nodes=n)
-        for offer, n in zip(found.offers, counts, strict=True)
-        if n
-    )
+    """Nodes by pool and zone, of all batches together."""
+    total: Counter[tuple[str, str]] = Counter()
+    for offer, n in zip(found.offers, counts, strict=False):
+        total[offer.pool.name, offer.zone] += n
+    return tuple(NodeCount(pool=pool, zone=zone, nodes=n) for (pool, zone), n in total.items() if n)
 
 
 def _waiting(waiting: Iterable[Waiting]) -> tuple[WaitingPods, ...]:

@@ -3,7 +3,7 @@
 A step is kept if the set gets no worse by more than what is drawn (simulated annealing,
 Kirkpatrick, Gelatt and Vecchi 1983). Sets that leave pods waiting take part (`shortfall`): from
 many answers no single step leads to a cheaper one. Several chains go on at a time, with several
-steps drawn for each; all these sets are filled together, and the first step that is kept counts.
+steps drawn for each; all these sets are filled together, and of those that may be kept the best is.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ HOT = 0.015
 """How much worse a set may get at first, as a part of the cost, on average."""
 CHAINS, STEPS = 16, 4
 """Where sets are filled side by side: searches at a time, and steps that are drawn for each."""
+LONG = 8
+"""Steps that a search has to be able to make: where there is time for few there are fewer of them,
+with more steps that are drawn for each."""
 AGAIN = 3
 """So many times as many steps are drawn, if they lead to sets that are known."""
 STRICT = 8.0
@@ -62,25 +65,27 @@ def anneal(search: Search, starts: Sequence[Counts], worth: Sequence[float], unt
     for number in range(ROUNDS):
         if search.spent > until or not search.open:
             return
-        chains = _chains(search, begin, number)
+        end = search.spent + (until - search.spent) / (ROUNDS - number)
+        chains = _chains(search, begin, number, end - search.spent)
         if not chains:
             return
-        end = search.spent + (until - search.spent) / (ROUNDS - number)
-        passed = _Round(search, shortfall, neighbours, random).run(chains, end)
+        steps = max(min(search.lanes, STEPS), search.lanes // len(chains))
+        passed = _Round(search, shortfall, neighbours, random, steps).run(chains, end)
         for each in sorted(passed, key=search.value):
             if search.beaten(each) or search.try_set(each):
                 break
 
 
-def _chains(search: Search, begin: Sequence[_Chain], number: int) -> list[_Chain]:
-    """In turns from the best answer and from sets that are near one, later more from the best."""
+def _chains(search: Search, begin: Sequence[_Chain], number: int, seconds: float) -> list[_Chain]:
+    """From the best answer and from sets that are near one, later more from the best answer."""
     found = search.found
-    size = max(1, min(CHAINS, search.lanes // STEPS))
+    often = seconds / search.filling_seconds(sum(begin[0].counts)) if begin else 0
+    size = max(1, min(CHAINS, search.lanes // STEPS, int(often / LONG)))
     made = list(begin)
     if found is not None:
         counts = found.added.counts
         best = _Chain(counts, search.least.cost(counts), NOTHING)
-        made = [best, *made[: max(1, size >> number) - 1]]
+        made = sorted([best, *made], key=lambda chain: chain.value(1.0))[: max(1, size >> number)]
         made += [best] * (size - len(made)) if number else []
     return [replace(made[i % len(made)]) for i in range(size)] if made else []
 
@@ -94,11 +99,16 @@ def _follow(chains: Sequence[_Chain], strict: float) -> None:
 
 class _Round:
     def __init__(
-        self, search: Search, shortfall: Shortfall, neighbours: Neighbours, random: Random
+        self,
+        search: Search,
+        shortfall: Shortfall,
+        neighbours: Neighbours,
+        random: Random,
+        steps: int,
     ) -> None:
         self._search, self._shortfall = search, shortfall
         self._neighbours, self._random = neighbours, random
-        self._steps = min(search.lanes, STEPS)
+        self._steps = steps
         self._known: dict[Counts, Missing] = {}
 
     def run(self, chains: Sequence[_Chain], until: float) -> set[Counts]:
@@ -120,14 +130,15 @@ class _Round:
                 return passed
             self._fill(drawn)
             for chain, near in zip(chains, drawn, strict=True):
+                kept: list[_Chain] = []
                 for each, allowed in near:
                     then = _Chain(each, search.least.cost(each), self._known[each])
                     if not then.missing.cost and (best is None or then.cost < best):
                         best = then.cost
                         passed.add(each)
-                    if then.value(strict) <= allowed:
-                        chain.go_on(then)
-                        break
+                    kept += [then] if then.value(strict) <= allowed else []
+                if kept:
+                    chain.go_on(min(kept, key=lambda each: each.value(strict)))
         return passed
 
     def _drawn(self, chain: _Chain, strict: float, heat: float) -> list[tuple[Counts, float]]:

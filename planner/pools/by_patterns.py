@@ -20,6 +20,8 @@ from planner.solver.scale_up.sets_in_turn import SetsInTurn
 WHOLE_PODS = 150
 """Pods up to which patterns are chosen in whole numbers, not rounded."""
 WHOLE_SECONDS = 1.0
+QUESTION_SECONDS = 2e-4
+"""What it takes to ask about those who wait, for each pod of the cluster."""
 ROUNDS = 12
 """So often more nodes are added for those who wait."""
 MOST_DOUBLED = 3
@@ -41,9 +43,9 @@ class Begun:
             search.prove(search.sets.every.bound)
 
 
-def by_patterns(search: Search, until: float) -> Begun:
-    """A bound, and sets to begin with."""
-    every = _every(search, search.filling, until - search.spent)
+def by_patterns(search: Search, until: float, *, in_batches: bool = False) -> Begun:
+    """A bound, and sets to begin with; the bound of sets in batches holds for all others, too."""
+    every = _every(search, search.filling, until - search.spent, in_batches=in_batches)
     if every is None:
         return Begun((), (1.0,) * len(search.filling.offers))
     search.sets = SetsInTurn(every)
@@ -69,13 +71,15 @@ def repair(search: Search, begun: Begun, until: float) -> None:
             _repaired(search, counts, until)
 
 
-def _every(search: Search, filling: Filling, seconds: float) -> EveryChoice | None:
+def _every(
+    search: Search, filling: Filling, seconds: float, *, in_batches: bool = False
+) -> EveryChoice | None:
     """Patterns for each choice of new domains; None where no model can hold the question."""
     question = question_of(filling, (1,) * len(filling.offers))
     if question is None:
         return None
     if filling is search.filling:
-        question = replace(question, opened=search.opened)
+        question = replace(question, opened=search.opened, in_batches=in_batches)
     every = EveryChoice(question)
     every.generate(seconds)
     search.spent += every.spent
@@ -104,34 +108,42 @@ def _repaired(search: Search, counts: Counts, until: float) -> None:
             fill = search.worst(counts)
         loss = None if fill.waiting else search.loss(fill)
         if loss is not None:
-            more = _more(search, loss.cluster, loss.waiting, loss.zone)
+            more = more_nodes(search, loss.cluster, loss.waiting, loss.zone)
         elif fill.waiting:
-            more = _more(search, fill.cluster, fill.waiting)
+            more = more_nodes(search, fill.cluster, fill.waiting)
         else:
             return  # a rollout gets stuck
         if more is None or search.spent > until:
             return
         times = 1 << min(max(number - 1, 0), MOST_DOUBLED)
-        counts = tuple(a + times * b for a, b in zip(counts, more, strict=True))
+        last = (0,) * (len(counts) - len(more)) + more
+        counts = tuple(a + times * b for a, b in zip(counts, last, strict=True))
         if not search.filling.allowed(counts) or search.beaten(counts):
             return
 
 
-def _more(
+def more_nodes(
     search: Search, cluster: Cluster, waiting: tuple[int, ...], lost: str = ""
 ) -> Counts | None:
-    """Nodes for those who wait beside the ones that are there now, in zones that are not lost."""
+    """Nodes for those who wait beside the ones that are there now, in zones that are not lost.
+
+    Where nodes come in batches, these come with the last one.
+    """
+    filling = search.filling
+    batches = max(filling.batches, default=0) + 1
     offers = [
         replace(offer, pool=replace(offer.pool, least=0, most=0 if lost == offer.zone else None))
         if lost
         else replace(offer, pool=replace(offer.pool, least=0))
-        for offer in search.filling.offers
+        for offer in filling.offers[-(len(filling.offers) // batches) :]
     ]
-    left = Filling(cluster, waiting, offers, search.filling.profile)
+    left = Filling(cluster, waiting, offers, filling.profile)
+    search.spent += QUESTION_SECONDS * len(cluster.pods)
     best: tuple[int, Counts] | None = None
     every = _every(search, left, WHOLE_SECONDS)
     for patterns in [] if every is None else every.patterns[:CHOICES]:
         counts = _whole(search, patterns) or patterns.rounded()
         if any(counts):
-            best = min(filter(None, (best, (search.least.cost(counts), counts))))
+            cost = sum(n * offer.cost for n, offer in zip(counts, offers, strict=True))
+            best = min(filter(None, (best, (cost, counts))))
     return None if best is None else best[1]

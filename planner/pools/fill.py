@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from planner.cluster import GONE, PENDING, Cluster
@@ -53,6 +53,8 @@ class Filling:
     goal: tuple[int, ...]
     offers: Sequence[Offer]
     profile: Profile
+    batches: tuple[int, ...] = ()
+    """By offer: in which batch its nodes come, from 0 on; empty if all come at once."""
 
     def allowed(self, counts: Counts) -> bool:
         """Whether the set is within what pools may have, each alone and all that share a limit."""
@@ -97,10 +99,25 @@ class Filling:
 
         Pods that wait stand in its queue already: they come in this order under every seed.
         """
+        if self.batches:
+            return self._in_batches(added, seed)
         changed = apply_changes(added.cluster, [])
         settled = settle(changed, self.profile, seed=seed, in_order=True)
         waiting = tuple(pod for pod in self.goal if settled.cluster.node_of[pod] < 0)
         return Fill(added, settled, waiting)
+
+    def _in_batches(self, added: Added, seed: int) -> Fill:
+        """Each batch is filled before the next one comes; then everybody is where he would be.
+
+        Nodes have the same names as if all came at once, and stand in the order of their names.
+        """
+        here, fills = replace(self, batches=()), list[Fill]()
+        for batch in range(max(self.batches) + 1):
+            chosen = zip(added.counts, self.batches, strict=True)
+            counts = tuple(n if own == batch else 0 for n, own in chosen)
+            fills.append(here.fill(here.add(counts), seed))
+            here = replace(here, cluster=fills[-1].cluster)
+        return replace(fills[-1], added=added)
 
     def worst(self, counts: Counts, seeds: int) -> Fill:
         """The first seed that leaves somebody waiting; the first of all if none does."""

@@ -11,19 +11,13 @@ from planner.cluster.owners import WorkloadRef
 from planner.disruption.node_lifecycle import with_condition_taints
 from planner.evictions.suggest import settled
 from planner.pools.alternatives import Alternative, alternatives
-from planner.pools.anneal import anneal
-from planner.pools.by_model import by_model
-from planner.pools.by_patterns import by_patterns, repair
-from planner.pools.even_sets import even_sets
 from planner.pools.fill import Counts, Fill, Filling
-from planner.pools.first_answers import first_answers
-from planner.pools.greedy import grow, improve
 from planner.pools.kept_rollouts import KeptRollouts
 from planner.pools.least_cost import LeastCost
 from planner.pools.pool import Offer
-from planner.pools.rising_cost import by_rising_cost
 from planner.pools.room import FreshNodes, Never
 from planner.pools.search import Search, Tried
+from planner.pools.searched import searched
 from planner.pools.side_effects import SideEffects, side_effects
 from planner.pools.survival import Survival
 from planner.pools.waiting import Waiting, waiting_pods
@@ -33,11 +27,6 @@ from planner_models.node import ZONE
 from planner_models.pod import DEFAULT_SCHEDULER
 
 Zones = Literal["given", "used"]
-SETS, PATTERNS, EVEN, PEERS, NEAR, CHANCE = 0.03, 0.1, 0.1, 0.1, 0.05, 0.85
-"""Parts of the time: for sets one by one, for patterns, sets of one pool, of autoscalers, and those
-near them; and what has passed when cheaper ones are no longer drawn, but a proof is sought."""
-STARTS = 3
-"""Sets of one pool that others are drawn from."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +37,8 @@ class ScaleUpOptions:
 
     With `keep_rollouts` no rollout that completes today may stop completing, each tried under
     `rollout_seeds`. What has to be survived is the loss of any zone, or of any node. With `zones`
-    as `given`, every zone of the pools gets a node that has none.
+    as `given`, every zone of the pools gets a node that has none. Nodes may come in up to so many
+    `batches`, if that is cheaper than all at once.
     """
 
     seeds: int = 6
@@ -57,6 +47,7 @@ class ScaleUpOptions:
     survive: Survive = "none"
     zones: Zones = "used"
     time_limit: float = 60.0
+    batches: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +82,20 @@ class Found:
     rollouts: tuple[WorkloadRef, ...]
     """Deployments whose rollouts were tried with the new nodes."""
     options: ScaleUpOptions
+    batches: tuple[int, ...] = ()
+    """By offer: in which batch its nodes come, from 0 on; empty if all come at once. Then offers
+    stand there once for each batch, and the bound is that of all sets in so many batches."""
 
     def cost(self, counts: Counts) -> int:
-        """What these nodes cost, in whole units of the objective."""
-        return sum(n * offer.cost for n, offer in zip(counts, self.offers, strict=True))
+        """What these nodes cost, in whole units of the objective; those of the first batch come
+        first, so that sets that come at once are shorter.
+        """
+        return sum(n * offer.cost for n, offer in zip(counts, self.offers, strict=False))
+
+    @property
+    def offers_at_once(self) -> tuple[Offer, ...]:
+        """Every offer once."""
+        return self.offers[: len(self.offers) // (max(self.batches, default=0) + 1)]
 
 
 def scale_up(
@@ -141,49 +142,29 @@ def scale_up(
         None if options.survive == "none" else Survival(options.survive, profile),
         opened_zones(start, offers) if options.zones == "given" else (),
     )
-    best = _searched(search, options.time_limit)
+    best, staged = searched(search, options.time_limit, options.batches)
+    if staged is None:
+        return _told(found, search, best)
+    wider = replace(found, offers=tuple(staged.filling.offers), batches=staged.filling.batches)
+    return _told(wider, staged, best)
+
+
+def _told(found: Found, search: Search, best: Fill) -> Found:
+    """What a search has found, `best` filled once more seed by seed."""
+    filling, options = search.filling, found.options
     return replace(
         found,
         best=best,
         accepted=search.confirmed(),
         bound=search.bound,
         proven=search.proven or not search.open,
-        agree=sum(not search.filling.fill(best.added, s).waiting for s in range(options.seeds)),
-        waiting=waiting_pods(best.cluster, best.waiting, profile),
+        agree=sum(not filling.fill(best.added, seed).waiting for seed in range(options.seeds)),
+        waiting=waiting_pods(best.cluster, best.waiting, filling.profile),
         tried=tuple(search.tried.values()),
         alternatives=alternatives(search),
-        effects=side_effects(start, best.cluster),
-        rollouts=rollouts.workloads if options.keep_rollouts else (),
+        effects=side_effects(found.start, best.cluster),
+        rollouts=() if search.rollouts is None else search.rollouts.workloads,
     )
-
-
-def _searched(search: Search, time_limit: float) -> Fill:
-    """The answer, or the nodes that help most.
-
-    Few sets are tried one by one; where that does not end soon, some answer is looked for. If no
-    proof is near, most of the time goes into cheaper ones, and the rest into the proof.
-    """
-    by_rising_cost(search, SETS * time_limit)
-    if search.proven and search.found is not None:
-        return search.found
-    if not search.proven:
-        begun = by_patterns(search, search.spent + PATTERNS * time_limit)
-        starts = even_sets(search, begun.worth, search.spent + EVEN * time_limit)[:STARTS]
-        starts += begun.sets
-        repair(search, begun, search.spent + NEAR * time_limit)
-        starts += first_answers(search, search.spent + PEERS * time_limit)
-        begun.prove(search)
-        if search.found is not None:
-            by_model(search, search.spent + NEAR * time_limit)
-        anneal(search, starts, begun.worth, CHANCE * time_limit)
-        improve(search, search.spent + NEAR * time_limit)
-        begun.prove(search)
-    best = search.found or grow(search, search.spent + EVEN * time_limit)
-    most = by_model(search, time_limit)
-    if search.found is not None:
-        improve(search, time_limit)
-        return search.found
-    return best if most is None else max(most, best, key=search.filling.by_priority)
 
 
 def opened_zones(cluster: Cluster, offers: Sequence[Offer]) -> tuple[tuple[int, ...], ...]:

@@ -118,9 +118,20 @@ class Search:
         for first in range(0, len(sets), self.lanes):
             chosen = sets[first : first + self.lanes]
             found.append(many.waiting(chosen))
-            places = len(chosen) * (many.nodes + max(sum(counts) for counts, _ in chosen))
-            self.spent += many.steps * (STEP_SECONDS + PLACE_SECONDS * places)
+            nodes = max(sum(counts) for counts, _ in chosen)
+            self.spent += self._lanes_seconds(many, len(chosen), nodes)
         return np.concatenate(found)
+
+    def _lanes_seconds(self, many: ManyFills, lanes: int, nodes: int) -> float:
+        places = lanes * (many.nodes + nodes)
+        return many.steps * (STEP_SECONDS + PLACE_SECONDS * places)
+
+    def filling_seconds(self, nodes: int) -> float:
+        """What it takes to fill as many sets of so many nodes as are filled at once."""
+        if self.many is None or self.lanes == 1:
+            landings = self.filling.cluster.pending.size * (nodes + BESIDE_NODES)
+            return NODES_SECONDS + landings / LANDINGS_A_SECOND
+        return self._lanes_seconds(self.many, self.lanes, nodes)
 
     def worst(self, counts: Counts, *, few: bool = False) -> Fill:
         """What kube-scheduler makes of the nodes under the worst seed, or under the first."""
@@ -197,6 +208,13 @@ class Search:
     def beaten(self, counts: Counts) -> bool:
         """Whether what was found is as good as the set."""
         return self.as_good_as(*self.value(counts))
+
+    def cheaper_than(self, other: Search) -> bool:
+        """Whether what was found costs less than what the other search has found."""
+        if self.found is None:
+            return False
+        cost = self.least.cost(self.found.added.counts)
+        return other.found is None or cost < other.least.cost(other.found.added.counts)
 
     def value(self, counts: Counts) -> tuple[int, int]:
         """Cost, then nodes: what is made small."""

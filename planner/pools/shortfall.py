@@ -21,6 +21,8 @@ from planner.pools.search import SURE_SEEDS, Search
 
 WEIGHT = 2.0
 """How many times a pod that waits costs what it would cost to run."""
+FIRST = 5
+"""Seeds under which a set has to be filled before all others are tried."""
 FloatArray = NDArray[np.float64]
 
 
@@ -64,11 +66,13 @@ class Shortfall:
         return self._together(self._many, sets)
 
     def _together(self, many: ManyFills, sets: Sequence[Counts]) -> list[Missing]:
-        """One seed turns most sets down; only what may be a better answer has to stand them all."""
+        """One seed turns most sets down, few others most of the rest; only what may be a better
+        answer has to stand them all.
+        """
         search, found = self._search, [NOTHING] * len(sets)
-        first, *others = self._order
+        order = tuple(self._order)
         left = list(range(len(sets)))
-        for seeds in ([first], others):
+        for seeds in (order[:1], order[1:FIRST], order[FIRST:]):
             chosen = [(i, seed) for i in left for seed in seeds]
             if not chosen:
                 break

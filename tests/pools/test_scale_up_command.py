@@ -15,6 +15,7 @@ from planner.cli.scale_up import exit_code
 from planner.examples import example_path
 from planner.pools import ScaleUpOptions, offers_of, read_pools, scale_up
 from planner.pools.fill import Filling
+from planner.report.node_manifests import node_manifests
 from planner.report.tables import scale_up_table
 from planner.report.text.blocks import plain_text
 from planner.scheduler.profile import default_profile
@@ -231,6 +232,50 @@ def test_what_is_not_proven_says_what_is_needed_at_least() -> None:
     assert "Add 2 nodes for 3 pending pods: 0.446 per hour. Feasible" in text
     assert "At least 0.357 per hour is needed (gap 20%). Limit: 60s." in text
     assert exit_code(document) == 4
+
+
+def test_batches_are_told_in_their_order() -> None:
+    adds = tuple(
+        AddedNodes(
+            pool="large",
+            zone=zone,
+            nodes=1,
+            batch=batch,
+            cpu_requested="4",
+            cpu="4",
+            template=NewNode(names=(f"large-{zone}",)),
+        )
+        for batch, zone in ((1, "b"), (2, "a"))
+    )
+    document = NodePlan(
+        status="feasible",
+        objective="price",
+        pending=5,
+        adds=adds,
+        cost=2,
+        bound=1.9,
+        batches=2,
+        fills=Fills(seeds=6, agree=6),
+        time_limit=60,
+    )
+    text = plain_text(scale_up_table.blocks(document, wide=False))
+    assert "Add 2 nodes in 2 batches for 5 pending pods: 2 per hour." in text
+    assert "Add a batch only when the one before is full" in text
+    assert "At least 1.9 per hour is needed in 2 batches (gap 5%)." in text
+    assert list(scale_up_table.names(document)) == ["large/b=1 batch=1", "large/a=1 batch=2"]
+    manifests = node_manifests(document)
+    assert manifests.index("planner/batch: '1'") < manifests.index("planner/batch: '2'")
+    at_once = document.model_copy(update={"status": "optimal", "adds": adds[:1]})
+    text = plain_text(scale_up_table.blocks(at_once, wide=False))
+    assert "Proven: no set of nodes of these pools that comes at once is cheaper." in text
+
+
+def test_batches_and_moves_do_not_go_together(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = ["--example", "zone-outage-lost", "--pools", write("pools.yaml", *POOLS)]
+    assert main(["scale-up", *files, "--batches", "2", "--moves", "1"]) == 2
+    assert "nodes that come at once" in capsys.readouterr().err
 
 
 def test_names_are_pools_zones_and_counts(write: Write, capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,7 +64,7 @@ def baselines_of(found: Found, profile: Profile) -> tuple[Baseline, ...]:
         replace(each, stuck=rollouts.broken(each.found.cluster))
         if found.rollouts and not each.found.waiting and found.cost(each.found.counts) <= limit
         else each
-        for each in baselines(Filling(found.start, found.goal, found.offers, profile))
+        for each in baselines(Filling(found.start, found.goal, found.offers_at_once, profile))
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from planner.report.tables.scale_up_moves import act, evicted, eviction_blocks, moves_remarks
-from planner.report.tables.scale_up_words import cost_of, nodes_text
+from planner.report.tables.scale_up_words import batches_of, cost_of, nodes_text
 from planner.report.text.blocks import GAP, Block, Paragraph, Table
 from planner.report.text.notices import notice_blocks
 from planner.words import conjoined, count_of, named_or_counted
@@ -40,9 +40,14 @@ def blocks(document: NodePlan, *, wide: bool) -> Sequence[Block]:
 
 
 def names(document: NodePlan) -> Iterable[str]:
-    """`c7i.large/eu-1a=2`, a line each; a pool without zones has none. Then pods to evict."""
+    """`c7i.large/eu-1a=2`, a line each; a pool without zones has none. Then pods to evict.
+
+    Of several batches each line says its own.
+    """
+    several = batches_of(document) > 1
     for each in document.adds:
-        yield f"{each.pool}{f'/{each.zone}' if each.zone else ''}={each.nodes}"
+        batch = f" batch={each.batch}" if several else ""
+        yield f"{each.pool}{f'/{each.zone}' if each.zone else ''}={each.nodes}{batch}"
     yield from (f"pod/{each.pod.rpartition('/')[2]}" for each in evicted(document))
 
 
@@ -54,7 +59,9 @@ def headline(document: NodePlan) -> str:
     if not runnable:
         return "Nothing to add: no node of these pools helps."
     pods = count_of(runnable, "pending pod")
-    answer = f"{act(document)} for {pods}: {cost_of(document, document.cost)}."
+    batches = batches_of(document)
+    steps = f" in {batches} batches" if batches > 1 else ""
+    answer = f"{act(document)}{steps} for {pods}: {cost_of(document, document.cost)}."
     match document.status:
         case "optimal":
             kept = " with rollouts kept" if _stopping(document) else ""
@@ -68,9 +75,11 @@ def headline(document: NodePlan) -> str:
 
 
 def adds_table(document: NodePlan) -> Table:
-    """The new nodes, and those that are there and get pods as well."""
+    """The new nodes, batch by batch, and those that are there and get pods as well."""
+    several = batches_of(document) > 1
     rows = [
         (
+            *((str(each.batch),) if several else ()),
             str(each.nodes),
             each.pool,
             each.zone or "-",
@@ -81,6 +90,7 @@ def adds_table(document: NodePlan) -> Table:
     ]
     rows += [
         (
+            *(("",) if several else ()),
             "",
             f"{each.node} (there)",
             each.zone or "-",
@@ -89,7 +99,8 @@ def adds_table(document: NodePlan) -> Table:
         )
         for each in document.there
     ]
-    return Table(("ADD", "POOL", "ZONE", "FOR", "CPU THEN REQUESTED"), tuple(rows))
+    header = ("ADD", "POOL", "ZONE", "FOR", "CPU THEN REQUESTED")
+    return Table((*(("BATCH",) if several else ()), *header), tuple(rows))
 
 
 def remarks(document: NodePlan) -> Iterator[str]:
@@ -126,7 +137,16 @@ def _then_runs(document: NodePlan) -> Iterator[str]:
             f"{who} by kube-scheduler's own choice, in {document.fills.agree} of "
             f"{document.fills.seeds} tie seeds."
         )
-        if document.pending > 1:
+        if batches_of(document) > 1:
+            yield (
+                "Add a batch only when the one before is full: when kube-scheduler has placed "
+                "whoever finds room there, and the others still wait."
+            )
+            yield (
+                "Assumed: the nodes of a batch join at once, and pods are tried in the order of "
+                "kube-scheduler's queue."
+            )
+        elif document.pending > 1:
             yield (
                 "Assumed: the nodes join at once, and pods are tried in the order of "
                 "kube-scheduler's queue."
@@ -160,7 +180,8 @@ def baselines_table(document: NodePlan) -> Table:
     waiting = sum(each.pods for each in document.waiting)
     nodes = sum(each.nodes for each in document.adds)
     moves = f", {count_of(len(evicted(document)), 'move')}" if evicted(document) else ""
-    rows = [(f"planner{moves}", str(nodes), f"{document.cost:.10g}", "1", str(waiting), "")]
+    rounds = str(batches_of(document))
+    rows = [(f"planner{moves}", str(nodes), f"{document.cost:.10g}", rounds, str(waiting), "")]
     rows += [
         (
             each.tool,
@@ -190,18 +211,34 @@ def proof(document: NodePlan) -> str:
     moves = document.moves
     within = "" if moves is None else f" with at most {count_of(moves.limit, 'move')}"
     if document.status == "optimal":
-        text = f"Proven: no set of nodes of these pools is cheaper{within}."
+        text = f"Proven: no set of nodes of these pools{_kind(document)} is cheaper{within}."
         if _stopping(document) and any(each.cost < document.cost for each in _stopping(document)):
             text += " To take a cheaper one that stops rollouts: --no-keep-rollouts"
         return text
     if document.status == "feasible" and document.bound is not None:
         gap = 1 - document.bound / document.cost if document.cost else 0.0
-        needed = f"{cost_of(document, document.bound)} is needed{within} (gap {gap:.0%})"
+        needed = (
+            f"{cost_of(document, document.bound)} is needed{within}{_way(document)} (gap {gap:.0%})"
+        )
         return f"At least {needed}. {limit}"
     if document.status == "impossible":
         sets = f"sets of these pools, within their limits{within}"
         return f"Proven: {sets}, leave some of the pods waiting."
     return limit
+
+
+def _way(document: NodePlan) -> str:
+    """How the nodes come that the bound is about, where they might come in batches."""
+    if document.batches == 1:
+        return ""
+    return f" in {document.batches} batches" if batches_of(document) > 1 else " at once"
+
+
+def _kind(document: NodePlan) -> str:
+    """Which sets the proof is about, where nodes might have come in batches."""
+    if document.batches == 1:
+        return ""
+    return _way(document) if batches_of(document) > 1 else " that comes at once"
 
 
 def _never(document: NodePlan) -> Iterator[Block]:

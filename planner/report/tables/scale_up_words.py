@@ -12,6 +12,11 @@ def cost_of(document: NodePlan, cost: float) -> str:
     return _cost_text(document.objective, cost)
 
 
+def batches_of(document: NodePlan) -> int:
+    """In how many batches the nodes come."""
+    return len({each.batch for each in document.adds}) or 1
+
+
 def in_short(nodes: NodesToAdd) -> str:
     """`2 m7i.2xlarge in eu-1a, 0.81 per hour`, and whether that is known to be the least."""
     if not nodes.adds:

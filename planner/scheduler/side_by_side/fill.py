@@ -41,17 +41,38 @@ def runs_of(
 
 
 def fill(
-    sample: Sample, runs: Sequence[Run], sets: Sequence[Sequence[int]], seeds: Sequence[int]
+    sample: Sample,
+    runs: Sequence[Run],
+    sets: Sequence[Sequence[int]],
+    seeds: Sequence[int],
+    batch_of: IntArray | None = None,
 ) -> IntArray:
-    """By lane and run: how many pods wait in the end. Each lane has its nodes and its seed."""
-    lanes = Lanes(sample, sets)
-    randoms = [Random(seed) if seed else None for seed in seeds]
-    waiting: IntArray = np.zeros((len(sets), len(runs)), np.int64)
+    """By lane and run: how many pods wait in the end. Each lane has its nodes and its seed.
+
+    Where nodes of the sample come in batches, each is filled before the next one comes.
+    """
+    lanes = Lanes(sample, sets, batch_of)
+    waiting: IntArray = np.tile(np.array([len(run.pods) for run in runs], np.int64), (len(sets), 1))
+    for batch in range(1 if batch_of is None else int(batch_of.max()) + 1):
+        if batch:
+            lanes.come(batch)
+        _fill(lanes, sample, runs, waiting, [Random(seed) if seed else None for seed in seeds])
+    return waiting
+
+
+def _fill(
+    lanes: Lanes,
+    sample: Sample,
+    runs: Sequence[Run],
+    waiting: IntArray,
+    randoms: Sequence[Random | None],
+) -> None:
+    """Everybody who waits is tried, over and over, until nobody finds a node any more."""
     before: dict[int, list[int]] = defaultdict(list)
     for number, run in enumerate(runs):
-        waiting[:, number] = len(run.pods)
         before[run.group].append(number)
-        _turn(lanes, sample, run.group, waiting, before[run.group], randoms)
+        if waiting[:, before[run.group]].any():
+            _turn(lanes, sample, run.group, waiting, before[run.group], randoms)
     helped = [i for i, run in enumerate(runs) if not sample.rules[run.group].local]
     landed = True
     while landed:
@@ -60,7 +81,6 @@ def fill(
             if waiting[:, number].any():
                 group = runs[number].group
                 landed |= _turn(lanes, sample, group, waiting, [number], randoms)
-    return waiting
 
 
 def _turn(

@@ -25,24 +25,46 @@ from planner.scheduler.side_by_side.sample import Sample
 class Lanes:
     """Everything that changes as pods land; `at` are numbers of places, lane after lane."""
 
-    def __init__(self, sample: Sample, sets: Sequence[Sequence[int]]) -> None:
-        """`sets` are the nodes of each lane, by number in the sample, in kube-scheduler's order."""
+    def __init__(
+        self, sample: Sample, sets: Sequence[Sequence[int]], batch_of: IntArray | None = None
+    ) -> None:
+        """`sets` are the nodes of each lane, by number in the sample, in kube-scheduler's order.
+
+        `batch_of` says which nodes of the sample come later: those of batch 0 are there.
+        """
         self.size, self.width = len(sets), max(1, *map(len, sets))
-        kind = np.full((self.size, self.width), sample.nothing)
-        for row, nodes in zip(kind, sets, strict=True):
+        every = np.full((self.size, self.width), sample.nothing)
+        for row, nodes in zip(every, sets, strict=True):
             row[: len(nodes)] = nodes
-        self._sample = sample
-        self.kind = kind
+        self._sample, self._every = sample, every
+        self._batches = np.zeros_like(every) if batch_of is None else batch_of[every]
+        self.kind = np.where(self._batches > 0, sample.nothing, every)
         self.rows: IntArray = np.arange(self.size)
-        flat = kind.reshape(-1)
+        flat = self.kind.reshape(-1)
         self._allocatable = sample.allocatable[:, flat]
         self._used = sample.used[:, flat]
         self._non_zero_used = sample.non_zero_used[:, flat]
-        self._counts = [each.begin(kind) for each in sample.counters]
+        self._counts = [each.begin(self.kind) for each in sample.counters]
+        self._forget()
+
+    def _forget(self) -> None:
+        """What is known of the nodes, whoever runs on them."""
         self._capacity: dict[tuple[int, ...], Capacity] = {}
         self._shares: dict[tuple[int, ...], Shares] = {}
         self._domains: dict[int, IntArray] = {}
         self._existing: dict[int, tuple[BoolArray, BoolArray]] = {}
+
+    def come(self, batch: int) -> None:
+        """The nodes of a batch come, with what runs on them from the start."""
+        new = np.where(self._batches == batch, self._every, self._sample.nothing)
+        flat = new.reshape(-1)
+        self.kind = np.where(self._batches == batch, self._every, self.kind)
+        self._allocatable += self._sample.allocatable[:, flat]
+        self._used += self._sample.used[:, flat]
+        self._non_zero_used += self._sample.non_zero_used[:, flat]
+        for counter in self._sample.counters:
+            self._counts[counter.number] += counter.begin(new)
+        self._forget()
 
     def of(self, per_node: BoolArray) -> BoolArray:
         """What is known of the sample's nodes, by lane and place."""

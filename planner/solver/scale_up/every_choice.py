@@ -7,9 +7,11 @@ Where patterns are complete, whole ones raise it further.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from planner.solver.scale_up.kinds import Kinds
+from planner.solver.scale_up.master_problem import Pattern
 from planner.solver.scale_up.patterns import Patterns
 from planner.solver.scale_up.places import Choice
 from planner.solver.scale_up.question import Counts, NodeQuestion
@@ -29,18 +31,25 @@ class _Leaf:
 class EveryChoice:
     """The choices of one question, parted as far as there was time."""
 
-    def __init__(self, question: NodeQuestion) -> None:
+    def __init__(self, question: NodeQuestion, known: Iterable[Pattern] = ()) -> None:
+        self._question = question
         self._kinds = Kinds(question)
         self._leaves: list[_Leaf] = []
         self._spent_before = 0.0
         for choice in self._kinds.choices():
-            self._add(choice, None)
+            self._add(choice, known)
 
-    def _add(self, choice: Choice, parent: Patterns | None) -> None:
-        known = () if parent is None else parent.patterns
+    def _add(self, choice: Choice, known: Iterable[Pattern], bound: int = 0) -> None:
         patterns = Patterns(self._kinds.places(choice), known)
-        patterns.raise_bound(0 if parent is None else parent.bound)
+        patterns.raise_bound(bound)
         self._leaves.append(_Leaf(choice, patterns))
+
+    def in_batches(self) -> EveryChoice:
+        """The same question with nodes in batches, from the patterns that are known."""
+        if [leaf.choice for leaf in self._leaves] == [Choice()]:
+            return self
+        known = dict.fromkeys(each for leaf in self._leaves for each in leaf.patterns.patterns)
+        return EveryChoice(replace(self._question, in_batches=True), known)
 
     @property
     def spent(self) -> float:
@@ -89,5 +98,5 @@ class EveryChoice:
         self._leaves.remove(leaf)
         self._spent_before += leaf.patterns.spent
         for choice in halves:
-            self._add(choice, leaf.patterns)
+            self._add(choice, leaf.patterns.patterns, leaf.patterns.bound)
         return True

@@ -40,6 +40,9 @@ class NodeQuestion:
     opened: tuple[tuple[int, ...], ...] = ()
     """Offers by number, of each of which one node at least has to be added."""
 
+    in_batches: bool = False
+    """Whether nodes may come one after the other: then no rule counts domains that come later."""
+
     def cost(self, counts: Counts) -> int:
         """What these nodes cost."""
         return sum(n * offer.cost for n, offer in zip(counts, self.offers, strict=True))
