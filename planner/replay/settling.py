@@ -20,6 +20,7 @@ from planner.cluster.topology import IntArray
 from planner.disruption.pod_making import PodMaking
 from planner.replay.placing import Placing
 from planner.replay.trial_state import TrialState
+from planner.scheduler.framework.facts import facts_of
 
 
 class OutOfTimeError(Exception):
@@ -58,7 +59,7 @@ class Settling(Placing):
         self.until = math.inf
         self._choices: Choices = {} if choices is None else choices
         self._made_anew: set[int] = set()
-        self._ranks = np.array([-group.priority for group in state.cluster.groups], np.int64)
+        self._ranks = -facts_of(state.cluster).priorities
         pending = state.cluster.pending.tolist()
         self.waiting: list[int] = [pod for pod in pending if self.schedulable(pod)]
 
