@@ -7,6 +7,7 @@ check says so.
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ from benchmarks.case import Case, Measured, Stopwatch
 from benchmarks.generate.cluster import Parameters, random_cluster
 from benchmarks.generate.dump import Style, write_dump
 from planner.checks import Checked, CheckOptions, Subject, check, manifests_of, subject_of
-from planner.garbage import collect_seldom
+from planner.garbage import THRESHOLD
 from planner.scheduler.profile import default_profile
 from planner.scheduler.simulate import simulate
 from planner.sources.load import load_documents, load_paths
@@ -88,7 +89,7 @@ def measure(case: Case, cache: Path) -> Measured:
 
     Garbage is looked for as rarely as the command does.
     """
-    collect_seldom()
+    gc.set_threshold(THRESHOLD)
     path, own = dump_path(case, cache), [*map(_document, manifests())]
     lenient = ReadOptions(skip_invalid=True)
     if case.method == "load":

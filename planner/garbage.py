@@ -14,16 +14,11 @@ THRESHOLD = 100_000
 """New objects until it is time to look."""
 
 
-def collect_seldom() -> None:
-    """From now on, in a process of planner's own."""
-    gc.set_threshold(THRESHOLD)
-
-
 @contextmanager
 def seldom_collected() -> Iterator[None]:
     """For a while, in a process that is somebody else's, such as a Dask worker."""
     before = gc.get_threshold()
-    collect_seldom()
+    gc.set_threshold(THRESHOLD)
     try:
         yield
     finally:

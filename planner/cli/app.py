@@ -6,6 +6,7 @@ what it needs when it runs.
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -22,7 +23,7 @@ from planner.cli.live_options import with_live_options
 from planner.cli.session import Session
 from planner.errors import PlannerError
 from planner.exit_codes import DONE, INTERRUPTED
-from planner.garbage import collect_seldom
+from planner.garbage import THRESHOLD
 
 NO_PLUGINS = ("PYDANTIC_DISABLE_PLUGINS", "__all__")
 """Pydantic would look for plugins in whatever is installed; planner has none."""
@@ -101,7 +102,7 @@ def planner(
 def main(arguments: Sequence[str] | None = None, program: str = "planner") -> int:
     """Run one command; returns the exit code and never raises."""
     _accept_any_character()
-    collect_seldom()
+    gc.set_threshold(THRESHOLD)
     os.environ.setdefault(*NO_PLUGINS)
     os.environ.setdefault(*NO_THREADS)
     given = tuple(sys.argv[1:] if arguments is None else arguments)

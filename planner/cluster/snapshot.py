@@ -144,16 +144,13 @@ class Cluster:
             self.node_of[pods], self.resources.requests[self.group_of[pods]], len(self.nodes)
         )
 
-    def of_each_group(self, name: str, find: Callable[[PodGroup], T]) -> Sequence[T]:
-        """What `find` says of each group by its pods' labels, rules and volumes alone.
+    @property
+    def each_group(self) -> dict[str, tuple[Any, ...]]:
+        """What others have found out about groups one by one, from labels, rules and volumes alone.
 
-        Asked once for each group, also by snapshots that have more groups behind these.
+        Snapshots that have more groups behind these begin with it, so it may end before the last.
         """
-        found: dict[str, tuple[T, ...]] = self.group_memo.setdefault(EACH_GROUP, {})
-        known = found.get(name, ())
-        if len(known) < len(self.groups):
-            known = found[name] = (*known, *map(find, self.groups[len(known) :]))
-        return known
+        return _once(self.group_memo, EACH_GROUP, dict)
 
     @property
     def workloads(self) -> tuple[WorkloadRef, ...]:

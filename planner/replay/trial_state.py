@@ -22,7 +22,6 @@ from random import Random
 import numpy as np
 
 from planner.cluster import GONE, PENDING, Cluster
-from planner.cluster.groups import PodGroup
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.replay.refused_groups import RefusedGroups
@@ -383,16 +382,16 @@ def _tolerating(cluster: Cluster) -> frozenset[int]:
 
 
 def _found_tolerating(cluster: Cluster) -> frozenset[int]:
-    """Equal tolerations are asked once."""
+    """Equal tolerations are asked once, and so is each group."""
     known: dict[int, bool] = {}
-
-    def tolerates(group: PodGroup) -> bool:
-        tolerations = group.spec.tolerations
+    found: tuple[bool, ...] = cluster.each_group.get(_MEMO, ())
+    groups = cluster.groups[len(found) :]
+    for tolerations in (group.spec.tolerations for group in groups):
         if id(tolerations) not in known:
             known[id(tolerations)] = any(each.tolerates(CORDON) for each in tolerations)
-        return known[id(tolerations)]
-
-    return frozenset(compress(count(), cluster.of_each_group(_MEMO, tolerates)))
+    found = (*found, *(known[id(group.spec.tolerations)] for group in groups))
+    cluster.each_group[_MEMO] = found
+    return frozenset(compress(count(), found))
 
 
 def _judges_room(profile: Profile) -> bool:

@@ -10,6 +10,7 @@ import pytest
 from planner.cluster import GONE, Cluster, build_cluster
 from planner.cluster.new_pods import with_new_pods
 from planner.scheduler.cycle import Scheduler
+from planner.scheduler.framework.facts import of_each_group
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import default_profile
 from planner_models.pod import Pod, PodSpec
@@ -93,7 +94,7 @@ def test_what_is_known_of_the_old_groups_is_what_a_new_snapshot_would_find() -> 
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-5", "controller": True}
     owned = pod("owned", "a", metadata={"labels": {"app": "web"}, "ownerReferences": [owner]})
     before = build_cluster(inventory_of(*objects(), owned))
-    names = before.of_each_group("names", lambda group: group.example.name)
+    names = of_each_group(before, "names", lambda group: group.example.name)
     assert before.workloads[-1].short == "rs/web-5"
 
     made = ReplicaSet.model_validate(
@@ -111,7 +112,7 @@ def test_what_is_known_of_the_old_groups_is_what_a_new_snapshot_would_find() -> 
     found = replace(after)  # shares nothing that was found out
     assert after.workloads == found.workloads
     assert after.workloads[len(before.groups) - 1].short == "deploy/web"
-    again = after.of_each_group("names", lambda group: group.example.name)
+    again = of_each_group(after, "names", lambda group: group.example.name)
     assert list(again) == [*names, *(g.example.name for g in after.groups[len(names) :])]
     more = new_pods({})
     both = [with_new_pods(each, more, after.owners).group_of.tolist() for each in (after, found)]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.scheduler.framework.carried_terms import CarriedTerms
+from planner.scheduler.framework.carried_terms import CarriedTerms, terms_of
 from tests.agreement.clusters import random_cluster
 
 
 @given(seed=st.integers(0, 10_000))
 def test_the_index_finds_exactly_the_terms_that_select_a_pod(seed: int) -> None:
     cluster = random_cluster(seed)
-    carried = CarriedTerms(cluster)
+    carried = CarriedTerms(map(terms_of, cluster.groups))
     every = [
         (group.index, term)
         for group in cluster.groups

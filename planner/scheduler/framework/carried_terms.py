@@ -7,10 +7,9 @@ leaves few to try, where a cluster has thousands of groups with rules about othe
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from planner.cluster import Cluster
 from planner.cluster.groups import PodGroup
 from planner.cluster.matching import TermScope
 from planner_models.affinity import PodAffinityTerm
@@ -31,11 +30,11 @@ class CarriedTerm:
 class CarriedTerms:
     """The terms of all groups."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, terms: Iterable[tuple[CarriedTerm, ...]]) -> None:
         self._by_label: dict[tuple[str, str], list[CarriedTerm]] = defaultdict(list)
         self._others: list[CarriedTerm] = []
-        for terms in filter(None, cluster.of_each_group("carried terms", _terms_of)):
-            for carried in terms:
+        for each in filter(None, terms):
+            for carried in each:
                 self._add(carried)
 
     def _add(self, carried: CarriedTerm) -> None:
@@ -73,7 +72,8 @@ def _asked(selector: LabelSelector) -> list[tuple[str, str]]:
     return []
 
 
-def _terms_of(group: PodGroup) -> tuple[CarriedTerm, ...]:
+def terms_of(group: PodGroup) -> tuple[CarriedTerm, ...]:
+    """The terms that the pods of a group have."""
     return tuple(_terms(group))
 
 

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from planner.cluster import Cluster
+from planner.cluster.groups import PodGroup
 from planner.cluster.node_rules import NodeRules, node_rules_of
 from planner.cluster.topology import IntArray
-from planner.scheduler.framework.carried_terms import CarriedTerms
+from planner.scheduler.framework.carried_terms import CarriedTerms, terms_of
 from planner_models.taints import Taint
 
 T = TypeVar("T")
@@ -96,12 +97,13 @@ class Facts:
     @cached_property
     def carried_terms(self) -> CarriedTerms:
         """The rules of all groups about other pods."""
-        return self._of_groups("carried terms", lambda: CarriedTerms(self._cluster))
+        terms = of_each_group(self._cluster, "terms", terms_of)
+        return self._of_groups("carried terms", lambda: CarriedTerms(terms))
 
     @cached_property
     def priorities(self) -> IntArray:
         """The priority of each group."""
-        each = self._cluster.of_each_group("priorities", attrgetter("priority"))
+        each = of_each_group(self._cluster, "priorities", attrgetter("priority"))
         return np.array(each, np.int64)
 
     @cached_property
@@ -110,8 +112,8 @@ class Facts:
         return self._of_groups("non-zero requests", self._non_zero_requests)
 
     def _non_zero_requests(self) -> IntArray:
-        asked = self._cluster.of_each_group(
-            "non-zero requests", attrgetter("spec.non_zero_requests")
+        asked = of_each_group(
+            self._cluster, "non-zero requests", attrgetter("spec.non_zero_requests")
         )
         return np.array(asked, np.int64).reshape(-1, 2)
 
@@ -122,6 +124,15 @@ class Facts:
             memo[name] = find()
         found: T = memo[name]
         return found
+
+
+def of_each_group(cluster: Cluster, name: str, find: Callable[[PodGroup], T]) -> tuple[T, ...]:
+    """What `find` says of each group; those that are known already are not asked again."""
+    known: tuple[T, ...] = cluster.each_group.get(name, ())
+    if len(known) < len(cluster.groups):
+        known = (*known, *map(find, cluster.groups[len(known) :]))
+        cluster.each_group[name] = known
+    return known
 
 
 def facts_of(cluster: Cluster) -> Facts:

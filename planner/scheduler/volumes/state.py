@@ -17,6 +17,7 @@ import numpy as np
 
 from planner.cluster import Cluster
 from planner.cluster.groups import PodGroup
+from planner.scheduler.framework.facts import of_each_group
 from planner.scheduler.volumes.attachments import Attachments
 from planner.scheduler.volumes.claims import (
     PodClaim,
@@ -166,7 +167,7 @@ _MEMO = "volumes of groups"
 def _groups_with_claims(cluster: Cluster) -> Mapping[int, GroupVolumes]:
     """By group; found once for all snapshots with these groups and this storage."""
     if _MEMO not in cluster.group_memo:
-        each = cluster.of_each_group(_MEMO, partial(_with_claims, cluster))
+        each = of_each_group(cluster, _MEMO, partial(_with_claims, cluster))
         cluster.group_memo[_MEMO] = {i: found for i, found in enumerate(each) if found is not None}
     found: Mapping[int, GroupVolumes] = cluster.group_memo[_MEMO]
     return found
