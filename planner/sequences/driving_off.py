@@ -31,7 +31,7 @@ from planner.sequences.held_room import waves_with_held_room
 from planner.sequences.open_room import OpenRoom
 from planner.sequences.order import Order, find_order
 from planner.sequences.outcome import PlanOutcome
-from planner.sequences.plan import outcome_of, problem_of, waved
+from planner.sequences.plan import outcome_of, plan_for, problem_of, waved
 from planner.sequences.scheduler_replay import (
     ReplayedSeeds,
     judging_seeds,
@@ -75,7 +75,8 @@ def plan_without_preemption(
     problem = problem_of(cluster, options, profile)
     careful = options.rebalance and not (options.relax or options.surge or options.preempt)
     if not careful or not may_drive_off(problem):
-        outcome = plan_within_budgets(cluster, options, profile, report)
+        first = plan_for(problem, profile, report)
+        outcome = plan_within_budgets(cluster, options, profile, report, first=first)
         tried = not (options.relax or options.surge)
         return outcome, scheduler_replay(outcome) if tried else None
     first_limit = options.within(options.time_limit * FIRST_SHARE)

@@ -34,7 +34,7 @@ def plan_outcome(
     cluster: Cluster, options: SolveOptions, profile: Profile, progress: Report | None = None
 ) -> PlanOutcome:
     """The best plan, checked step by step by the scheduler that has to carry it out."""
-    return _outcome(problem_of(cluster, options, profile), profile, progress or silent)
+    return plan_for(problem_of(cluster, options, profile), profile, progress or silent)
 
 
 def problem_of(cluster: Cluster, options: SolveOptions, profile: Profile) -> Problem:
@@ -48,7 +48,8 @@ def problem_of(cluster: Cluster, options: SolveOptions, profile: Profile) -> Pro
     return build_problem(cluster, replace(options, scheduler=scheduler))
 
 
-def _outcome(problem: Problem, profile: Profile, report: Report) -> PlanOutcome:
+def plan_for(problem: Problem, profile: Profile, report: Report) -> PlanOutcome:
+    """The same for a problem that is there already."""
     judged = relaxed(profile) if problem.options.relax else profile
     decision = decide(problem, judged, report, counted=profile)
     return outcome_of(problem, profile, decision)

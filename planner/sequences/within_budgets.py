@@ -29,12 +29,15 @@ def plan_within_budgets(
     profile: Profile,
     report: Report | None = None,
     plan: Plan = plan_outcome,
+    first: PlanOutcome | None = None,
 ) -> PlanOutcome:
     """The best plan that `plan` finds whose evictions every budget allows at their moment.
 
+    `first` is the best one without that, for whoever has it already.
+
     What `--preempt` takes away is kube-scheduler's matter, which may break a budget.
     """
-    first = found = plan(cluster, options, profile, report)
+    first = found = first or plan(cluster, options, profile, report)
     reasons: dict[int, str] = {}
     while found.waves.beyond:
         more = _refused(found, reasons.keys())
