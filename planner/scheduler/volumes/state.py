@@ -11,13 +11,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
 from planner.cluster import Cluster
 from planner.cluster.groups import PodGroup
-from planner.scheduler.framework.facts import of_each_group
 from planner.scheduler.volumes.attachments import Attachments
 from planner.scheduler.volumes.claims import (
     PodClaim,
@@ -167,7 +165,9 @@ _MEMO = "volumes of groups"
 def _groups_with_claims(cluster: Cluster) -> Mapping[int, GroupVolumes]:
     """By group; found once for all snapshots with these groups and this storage."""
     if _MEMO not in cluster.group_memo:
-        each = of_each_group(cluster, _MEMO, partial(_with_claims, cluster))
+        known: tuple[GroupVolumes | None, ...] = cluster.each_group.get(_MEMO, ())
+        each = (*known, *(_with_claims(cluster, g) for g in cluster.groups[len(known) :]))
+        cluster.each_group[_MEMO] = each
         cluster.group_memo[_MEMO] = {i: found for i, found in enumerate(each) if found is not None}
     found: Mapping[int, GroupVolumes] = cluster.group_memo[_MEMO]
     return found
