@@ -48,7 +48,11 @@ class Tried(Protocol):
 
 
 def planned_evictions(found: Tried) -> Iterator[tuple[int, PlannedEviction]]:
-    """Every pod to evict, wave by wave, with the nodes on which it is expected again."""
+    """Every pod to evict, wave by wave, with the nodes on which it is expected again.
+
+    Thousands of pods may be expected on the same thousands of nodes: they share one tuple, which is
+    put in unchecked, since a model makes a copy of what it checks.
+    """
     real, names = found.aim.real, [node.name for node in found.aim.real.nodes]
     every = np.array(names, np.object_)
     expected = {key: tuple(every[nodes].tolist()) for key, nodes in found.tried.choices.items()}
@@ -68,7 +72,8 @@ def planned_evictions(found: Tried) -> Iterator[tuple[int, PlannedEviction]]:
                     node=node,
                     wave=number + 1,
                     reason=f"makes room on {node}",
-                    expected_nodes=() if landing is None else expected[landing, group],
+                ).model_copy(
+                    update={"expected_nodes": () if landing is None else expected[landing, group]}
                 ),
             )
 

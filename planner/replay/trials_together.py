@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from random import Random
 from typing import overload
 
@@ -127,20 +128,30 @@ class _Lane:
         """The pods of a wave in the order in which they land, as `Trial.run` has it."""
         order = list(wave.evictions)
         self._shuffle(order)
-        waiting: list[int] = []
-        late: list[int] = []
+        if self.manner.one_by_one:
+            return self._one_by_one(order)
+        late = [self._evict(pod) for pod in order]
+        return chain.from_iterable(
+            self._in_turn([pod for pod, last in zip(order, late, strict=True) if last == after])
+            for after in (False, True)
+        )
+
+    def _one_by_one(self, order: Sequence[int]) -> Iterator[int]:
         for pod in order:
-            stays = self.manner.terminating and pod not in self._evicted.after_the_old_one
-            (self._leaving if stays else self.gone).append(pod)
-            drawn = not stays and self.random is not None and self.random.random() < 0.5
-            if self.manner.one_by_one:
-                yield pod
-            else:
-                (late if drawn else waiting).append(pod)
-        for queue in (waiting, late):
-            self._shuffle(queue)
-            queue.sort(key=self._evicted.turn.__getitem__)
-            yield from queue
+            self._evict(pod)
+            yield pod
+
+    def _evict(self, pod: int) -> bool:
+        """Whether its replacement comes late: half of them do where they come after it is gone."""
+        stays = self.manner.terminating and pod not in self._evicted.after_the_old_one
+        (self._leaving if stays else self.gone).append(pod)
+        return not stays and self.random is not None and self.random.random() < 0.5
+
+    def _in_turn(self, queue: list[int]) -> list[int]:
+        """How pods come that wait at the same time."""
+        self._shuffle(queue)
+        queue.sort(key=self._evicted.turn.__getitem__)
+        return queue
 
     def end(self) -> None:
         """What was terminating is gone."""
@@ -192,7 +203,7 @@ class _Lanes:
             for _ in plan.evictions:
                 if step % _BETWEEN_LOOKS == 0 and time.monotonic() > self._until:
                     raise OutOfTimeError
-                going = self._step(wave, step, [next(course) for course in courses])
+                going = self._step(wave, step, list(map(next, courses)))
                 step += 1
                 if going is not None:
                     courses = [courses[lane] for lane in going]
@@ -213,7 +224,8 @@ class _Lanes:
         groups = self._cluster.group_of[now]
         landed = self._field.land(groups, [lane.random for lane in self._lanes])
         first = (wave * len(self._groups) + self._number[groups]) * len(self._field.nodes)
-        self._tied[first[landed.tied_lanes] + landed.tied_places] = True
+        of_lane = first - np.arange(len(now)) * len(self._field.nodes)
+        self._tied[np.repeat(of_lane, landed.tied) + landed.best] = True
         self._pods[step, self._going] = now
         self._nodes[step, self._going] = self._field.nodes[landed.places]
         if (landed.places != NOWHERE).all():

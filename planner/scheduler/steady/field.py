@@ -32,11 +32,14 @@ _BOTH = slice(0, 2)
 
 
 class Landed(NamedTuple):
-    """The place of each lane's pod, if it found one; and all that were tied for the best."""
+    """The place of each lane's pod, if it found one; and all that were tied for the best.
+
+    The latter are one lane's after the other's, `tied` says how many each has.
+    """
 
     places: IntArray
-    tied_lanes: IntArray
-    tied_places: IntArray
+    best: IntArray
+    tied: IntArray
 
 
 class Field:
@@ -88,48 +91,45 @@ class Field:
 
     def land(self, groups: IntArray, randoms: Sequence[Random | None]) -> Landed:
         """A pod comes to each lane and lands on one of its best places, the first or drawn."""
-        best, lanes = self._best(groups)
-        tied = np.bincount(lanes, minlength=len(groups))
+        best, tied = self._best(groups)
         chosen = np.cumsum(tied) - tied
-        chosen += [
-            random.randrange(ties) if random is not None and ties else 0
-            for random, ties in zip(randoms, tied.tolist(), strict=True)
-        ]
-        places = best - lanes * self._width
+        chosen += drawn(randoms, tied.tolist())
         landed = np.full(len(groups), NOWHERE)
         (found,) = tied.nonzero()
-        chosen, takers = chosen[found], groups[found]
-        landed[found] = places[chosen]
-        at = best[chosen]
+        at, takers = best[chosen[found]], groups[found]
+        landed[found] = at - found * self._width
         for used, request in zip(self._used, self._requests, strict=True):
             used[at] += request[takers]
         self._free[at] -= 1
         self._look_again(at)
         self._open.count(found, landed[found], takers)
-        return Landed(landed, lanes, places)
+        return Landed(landed, best, tied)
 
     def _best(self, groups: IntArray) -> tuple[IntArray, IntArray]:
-        """Places with the most points of their lane, in order, and the lanes.
+        """Places with the most points of their lane, in order, and how many each lane has.
 
         They are among those with the highest estimate, if some of these have that score and all
         that have it have room. Lanes in which that is not so are judged place by place. A lane in
         which no place takes the pod has none.
         """
         requests = self._requests.take(groups, axis=1)
-        at, highest = self._estimate.highest(
+        at, tied, highest, right = self._estimate.highest(
             requests, lambda points: self._open.close(points, groups)
         )
-        lanes = at // self._width
-        points, fits = self._judged(at, lanes, requests)
-        right = points == highest[lanes]
-        if (right & fits).all():
-            return at, lanes
-        unsure = np.bincount(lanes, minlength=len(groups)) > 0
-        unsure[lanes[right]] = False
-        unsure[lanes[right & ~fits]] = True
+        (doubtful,) = (~right).nonzero()
+        judged = at[doubtful]
+        lanes = judged // self._width
+        points, fits = self._judged(judged, lanes, requests)
+        right[doubtful] = points == highest[lanes]
+        if (right[doubtful] & fits).all():
+            return at, tied
+        lanes_of = np.repeat(np.arange(len(groups)), tied)
+        unsure = tied > 0
+        unsure[lanes_of[right]] = False
+        unsure[lanes[right[doubtful] & ~fits]] = True
         found = [self._best_in(lane, groups) for lane in np.flatnonzero(unsure).tolist()]
-        best = np.sort(np.concatenate((at[right & ~unsure[lanes]], *found)))
-        return best, best // self._width
+        best = np.sort(np.concatenate((at[right & ~unsure[lanes_of]], *found)))
+        return best, np.bincount(best // self._width, minlength=len(groups))
 
     def _best_in(self, lane: int, groups: IntArray) -> IntArray:
         """The same of one lane, by a look at all places that are open there."""
@@ -166,7 +166,21 @@ class Field:
         """How evenly places are used without the pod; less half of the most, which scores add."""
         parts = self._used.take(at, axis=1) / self._offered.take(at % self._width, axis=1)
         self._even[at] = _evenness(np.minimum(parts, 1)) - _HALF
-        self._estimate.note(at, parts, self._even[at])
+        self._estimate.note(at, parts, self._even[at], self._free[at] > 0)
+
+
+def drawn(randoms: Sequence[Random | None], among: Sequence[int]) -> list[int]:
+    """One of so many for each, the first without a Random: `randrange`, without its checks."""
+    found: list[int] = []
+    for random, number in zip(randoms, among, strict=True):
+        draw = 0
+        if random is not None and number:
+            bits = number.bit_length()
+            draw = random.getrandbits(bits)
+            while draw >= number:
+                draw = random.getrandbits(bits)
+        found.append(draw)
+    return found
 
 
 def _evenness(parts: FloatArray) -> FloatArray:
