@@ -7,6 +7,7 @@ from then on, so that most steps that are not clean cost one trial.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -108,7 +109,8 @@ class DriveOffs:
     def in_waves(self, waves: Waves) -> tuple[DriveOff, ...] | None:
         """Who is driven off in the first seed in which somebody is; None if the waves are clean.
 
-        Then `ends` says where pods are in the end, seed by seed.
+        Then `ends` says where pods are in the end, seed by seed: of fewer seeds where a user has
+        waited long enough.
         """
         self.ends = []
         going = departing(waves)
@@ -117,6 +119,8 @@ class DriveOffs:
             return None
         trial = self._trial_of(frozenset(pods))
         for at, seed in enumerate(self._seeds):
+            if self.effort.late and _both_ways(self._seeds[:at]):
+                break
             driven = self._tried(trial, going, seed, len(pods))
             if driven:
                 self._seeds.insert(0, self._seeds.pop(at))
@@ -142,3 +146,8 @@ class DriveOffs:
                 self.problem.cluster, self._profile, self._allowances, sorted(self._known)
             )
         return self._trial
+
+
+def _both_ways(seeds: Sequence[int]) -> bool:
+    """Whether evicted pods were gone at once in some of them, and terminated slowly in others."""
+    return len({manner(seed).terminating for seed in seeds}) > 1

@@ -49,6 +49,7 @@ __all__ = [
 ]
 
 NOT_WEIGHED = "{} are not weighed at this size"
+NOT_IN_TIME = "the time was over before {} could be weighed"
 NOT_LOOKED_AT = "at this size {} was only looked at where everything can be placed without it"
 
 
@@ -143,6 +144,9 @@ def solve_large(problem: Problem, *, report: Report = silent) -> Solution:
     if found.interrupted or moves_too_many(problem, found):
         return found
     if all(level.proven for level in found.levels if level.kind in ("placed", "excess")):
+        return _refined(problem, found, report)
+    options = problem.options
+    if options.late and not (options.preempt or options.relax):
         return _refined(problem, found, report)
     if only_room_matters(problem) or not whole_model_fits(problem):
         return _refined(problem, _unsacrificed(problem, found), report)
@@ -244,6 +248,8 @@ def _refined(problem: Problem, found: Solution, report: Report) -> Solution:
     weighed = problem.options.move_cost != "count" and moves is not None and not moves.proven
     if not weighed and not has_wishes(problem):
         return found
+    if problem.options.late:
+        return _unweighed(problem, found, NOT_IN_TIME)
     if problem.cell_count > tuning.WISHES_CELLS:
         return _unweighed(problem, found)
     timed = _timed(problem, found)
@@ -260,12 +266,12 @@ def _refined(problem: Problem, found: Solution, report: Report) -> Solution:
     return replace(_after(named, found), for_sequences=True)
 
 
-def _unweighed(problem: Problem, found: Solution) -> Solution:
+def _unweighed(problem: Problem, found: Solution, note: str = NOT_WEIGHED) -> Solution:
     options = problem.options
     names = ["soft preferences"]
     names += [f"--prefer {options.prefer}"] if options.prefer != "none" else []
     names += [f"--move-cost {options.move_cost}"] if options.move_cost != "count" else []
-    return replace(found, notes=(*found.notes, NOT_WEIGHED.format(" and ".join(names))))
+    return replace(found, notes=(*found.notes, note.format(" and ".join(names))))
 
 
 def _timed(problem: Problem, before: Solution) -> Problem:

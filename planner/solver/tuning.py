@@ -55,6 +55,10 @@ CARRY_OUT_SECONDS = 1e-3  # making a state from columns, for each group
 # share of the mean node below which a pod fits in many places, so that few nodes matter more:
 SMALL_POD = 0.1
 MOST_EVICTIONS = 3  # evictions for one pod that the greedy ways try
+MOST_EVICTIONS_IN_TURN = 10  # the same where pods are placed one at a time
+MOST_EVICTIONS_IN_A_CHAIN = 20  # there, with all that evicted pods drive off in their turn
+ONE_AT_A_TIME = 40_000  # pods that are tried that way, times workloads
+FEWEST_AT_A_TIME = 8  # where that leaves fewer pods to try, none is
 MANY_DOMAINS = 64  # a rule over more domains than this is about hosts: it caps nodes one by one
 
 # Large problems: column generation. Decided by the bound on 5,000 nodes.

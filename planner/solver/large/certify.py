@@ -26,6 +26,8 @@ def certify_moves(kernel: Kernel, best: Incumbent, seconds: float) -> None:
         return
     until = best.clock.spent + seconds
     while best.best.moves > best.certain.moves and best.clock.spent < until:
+        if best.clock.late:
+            return
         if not _decide(kernel, best, best.certain.moves, until - best.clock.spent):
             return
 

@@ -16,16 +16,21 @@ from planner.solver.large.state import State
 
 
 def close(fresh: State, best: Incumbent, solve: Solve, *, small: bool) -> None:
-    """Better states and higher bounds; `small` where one program can hold all nodes."""
+    """Better states and higher bounds; `small` where one program can hold all nodes.
+
+    Of what is left when a user has waited long enough, only a state for a shortage is made.
+    """
     if any(best.best.unplaced) and only_room(fresh):
         rearrange(fresh, best)
         if any(best.best.unplaced):
             return
-    improve(fresh, best)
-    kernel = _whole(fresh, best) if small and best.open else None
+    if not best.clock.late:
+        improve(fresh, best)
+    kernel = _whole(fresh, best) if small and best.open and not best.clock.late else None
     if kernel is not None:
         kernel.search(best.clock.left * tuning.FIRST_KERNEL_SHARE)
-    repair_roomy(fresh, best)
+    if not best.clock.late:
+        repair_roomy(fresh, best)
     fill_by_priority(fresh, best, solve)
     if kernel is None:
         middle = not small and _cells(fresh) <= tuning.WINDOWS_FIRST_CELLS

@@ -84,9 +84,9 @@ def settle(state: State) -> list[PlainGroup]:
     table = Table.of(state)
     at_first: list[PlainGroup] | None = None
     for _ in range(8):
-        for task in _in_hand(state):
+        for task in in_hand(state):
             land_all(state, task, "pack")
-        stuck = _in_hand(state)
+        stuck = in_hand(state)
         at_first = stuck if at_first is None else at_first
         if not stuck:
             break
@@ -94,14 +94,15 @@ def settle(state: State) -> list[PlainGroup]:
         for task in stuck:
             while task.hand and place_one(state, table, task):
                 pass
-        if sum(t.hand for t in _in_hand(state)) >= before and not any(
+        if sum(t.hand for t in in_hand(state)) >= before and not any(
             t.hand for t in state.tasks.values() if t.group not in {s.group for s in stuck}
         ):
             break
     return at_first or []
 
 
-def _in_hand(state: State) -> list[PlainGroup]:
+def in_hand(state: State) -> list[PlainGroup]:
+    """Who has pods to land, big ones first."""
     found = [task for task in state.tasks.values() if task.hand]
     return sorted(found, key=lambda task: order_of(state, task))
 

@@ -36,6 +36,11 @@ class Clock:
         """Whether the limit has come."""
         return self.left <= 0.0
 
+    @property
+    def late(self) -> bool:
+        """Whether a user has waited long enough: then nothing else is begun."""
+        return time.monotonic() >= self.until
+
 
 @dataclass(eq=False)
 class Incumbent:

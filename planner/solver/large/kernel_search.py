@@ -50,7 +50,8 @@ class Kernel:
         others = sum(best.state.tasks[g].moved for g in best.state.touched - tasks)
         whole = window.exact and bool(inside.all())
         kernel = Kernel(window, relaxation, best, others, whole)
-        feasible = relaxation.tightened(kernel._better, best.clock.left * tuning.RELAXATION_SHARE)
+        seconds = best.clock.left * tuning.RELAXATION_SHARE
+        feasible = relaxation.tightened(kernel._better, seconds, best.clock.until)
         best.clock.spent += relaxation.spent + tuning.WINDOW_GROUP_SECONDS * len(fresh.tasks)
         if not feasible:
             return None

@@ -61,8 +61,10 @@ def credit(state: State, table: Table) -> IntArray:
     return found
 
 
-def place_one(state: State, table: Table, task: PlainGroup) -> bool:
-    """Lands one pod of the task where it costs least; False if nowhere."""
+def place_one(
+    state: State, table: Table, task: PlainGroup, most: int = tuning.MOST_EVICTIONS
+) -> bool:
+    """Lands one pod of the task where it costs least; False if nowhere with `most` evictions."""
     open_ = state.landing(task) & admissible(task, len(state.free))
     if not open_.any():
         return False
@@ -77,7 +79,7 @@ def place_one(state: State, table: Table, task: PlainGroup) -> bool:
     np.add.at(gain, state.cells.node, table.request * free_to_go[:, None])
     short = np.maximum(task.request - state.free - gain, 0)
     short[:, task.request == 0] = 0
-    found = _cheapest(state, table, task, open_, short, free_to_go)
+    found = _cheapest(state, table, task, open_, short, free_to_go, most)
     if found is None:
         return False
     node, cells = found
@@ -115,6 +117,7 @@ def _cheapest(
     open_: BoolArray,
     short: IntArray,
     free_to_go: IntArray,
+    most: int,
 ) -> tuple[int, list[int]] | None:
     """(node, cells to evict one pod each from) with the fewest evictions that cost a move."""
     enough = open_ & (short == 0).all(axis=1)
@@ -128,7 +131,7 @@ def _cheapest(
     if len(one):
         best = int(one[np.lexsort((one, table.size[one]))[0]])
         return int(state.cells.node[best]), [best]
-    return _several(state, table, np.flatnonzero(pods), short, free_to_go)
+    return _several(state, table, np.flatnonzero(pods), short, free_to_go, most)
 
 
 def _several(
@@ -137,6 +140,7 @@ def _several(
     cells: IntArray,
     short: IntArray,
     free_to_go: IntArray,
+    most: int,
 ) -> tuple[int, list[int]] | None:
     """Two or more evictions: nodes in order of a lower bound on their number, each covered."""
     best: tuple[int, float, int, list[int]] | None = None
@@ -147,7 +151,7 @@ def _several(
     parts = np.split(cells, first[1:])
     for at in np.argsort(fewest, kind="stable").tolist():
         node, group = int(nodes[at]), parts[at]
-        limit = best[0] if best else tuning.MOST_EVICTIONS
+        limit = best[0] if best else most
         if fewest[at] > limit:
             break
         found = _cover(table, group, short[node], (state.left - free_to_go)[group], limit)

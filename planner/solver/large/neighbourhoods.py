@@ -60,7 +60,7 @@ def repair_around(fresh: State, best: Incumbent, seconds: float) -> None:
     """Narrow windows as long as they help; nothing if pods are left without a node."""
     tried: set[bytes] = set()
     until = best.clock.spent + seconds
-    while best.open and not best.best.open and best.clock.spent < until:
+    while best.open and not best.best.open and best.clock.spent < until and not best.clock.late:
         before = best.best.key
         for inside in _windows(best.state):
             if inside.tobytes() in tried:
@@ -68,7 +68,7 @@ def repair_around(fresh: State, best: Incumbent, seconds: float) -> None:
             tried.add(inside.tobytes())
             repair_part(fresh, best, inside, min(tuning.WINDOW_SECONDS, until - best.clock.spent))
             best.report()
-            if best.best.key < before or best.clock.spent >= until:
+            if best.best.key < before or best.clock.spent >= until or best.clock.late:
                 break
         else:
             return

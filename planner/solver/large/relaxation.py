@@ -11,6 +11,8 @@ The reduced costs (cost - y A) say in the same way what each column costs beyond
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -80,15 +82,18 @@ class Relaxation:
         self._prove(np.concatenate((duals, extra * scale)))
         return True
 
-    def tightened(self, most: int | None, seconds: float) -> bool:
-        """Rounds until the bound passes `most` or stands still; False without a first solution."""
+    def tightened(self, most: int | None, seconds: float, until: float = math.inf) -> bool:
+        """Rounds until the bound passes `most` or stands still; False without a first solution.
+
+        They end after so much work, or at `until` by the monotonic clock.
+        """
         if not self._solve():
             return False
         still = 0
         for i in range(1, tuning.CUT_ROUNDS):
             if still == tuning.CUT_PATIENCE or (most is not None and self.moves > most):
                 break
-            if self.spent > seconds:
+            if self.spent > seconds or time.monotonic() >= until:
                 break
             before = self.bound
             if not self._tighten() or not self._solve():

@@ -27,6 +27,8 @@ def fill_by_priority(fresh: State, best: Incumbent, solve: Solve) -> None:
     if not any(best.best.unplaced):
         return
     best.offer(_lightest_first(fresh, {}))
+    if best.clock.late:
+        return
     found = solve(
         _without_the_lowest(fresh.problem, best.clock.left * tuning.HIGHER_PRIORITIES_SHARE)
     )

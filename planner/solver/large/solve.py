@@ -21,6 +21,7 @@ from planner.interrupts import interruptible
 from planner.solver import tuning
 from planner.solver.large.construct import Score, construct, excess_of, score
 from planner.solver.large.incumbent import Clock, Incumbent
+from planner.solver.large.one_at_a_time import one_at_a_time
 from planner.solver.large.shortage import Solve, only_room
 from planner.solver.large.state import State, excess_of_others, start
 from planner.solver.problem.moves import departed, move_bounds, total_bound
@@ -39,6 +40,10 @@ def solve_at_scale(problem: Problem, *, decide_rest: Solve, report: Report = sil
     fresh = start(problem)
     state = construct(fresh, patient=not only_room(fresh))
     found = score(state)
+    if any(found.unplaced):
+        in_turn = one_at_a_time(fresh)
+        if in_turn is not None and score(in_turn).key < found.key:
+            state, found = in_turn, score(in_turn)
     none = tuple(0 for _ in found.unplaced)
     least = Score(0, none, 0, sum(task.bound for task in fresh.tasks.values()))
     pods = sum(map(len, problem.movable.values()))
@@ -47,7 +52,7 @@ def solve_at_scale(problem: Problem, *, decide_rest: Solve, report: Report = sil
     clock = Clock(work, tuning.POD_SECONDS * pods, options.until)
     best = Incumbent(state, found, least, clock, _Teller(report, begin, _wanted(state)))
     again = partial(solve_at_scale, decide_rest=decide_rest)
-    interrupted = best.open and not _closed(problem, fresh, best, again)
+    interrupted = best.open and not clock.late and not _closed(problem, fresh, best, again)
     rest = _rest(problem, best, decide_rest, interrupted)
     return _solution(problem, best, rest, interrupted, time.monotonic() - begin)
 
