@@ -20,8 +20,6 @@ from planner.solver.packing.set_halves import Rests, Side, all_rests, count_of_r
 
 _BITS = 62
 """Sums of two resources share a number of 64 bits."""
-_BELL = sqrt(2 * pi)
-"""Sums of many are as dense in the middle as if they were spread evenly over so many deviations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,30 +53,35 @@ class NearlyFull:
         self._rests: dict[int, Rests] = {}
         self.done = 0
 
-    def sets(self, waste: IntArray, most: int) -> FullSets | None:
+    def sets(self, waste: IntArray, most: int, count: int) -> FullSets | None:
         """Those of up to so many pods that leave no more than `waste`, which is less than a node.
 
-        None if they are too many, as far as one can guess, or take too much work, or if numbers
-        are huge.
+        None if there are more than `count` of them, as far as one can guess, or if they take too
+        much work, or if numbers are huge.
         """
         if not most:
             return FullSets(np.zeros((0, 1), np.int64), np.zeros((0, len(waste)), np.int64))
-        if not self._small or self._guess(waste, most) > tuning.MOST_FULL_SETS:
+        if not self._small or self.guess(waste, most) > count:
             return None
         sides = self._sides(int(waste[0]), most)
-        found = None if sides is None else self._found(*sides, waste)
+        found = None if sides is None else self._found(*sides, waste, count)
         if found is None:
             return None
-        members = np.unique(np.sort(self._order[found], axis=1), axis=0)
+        members = np.sort(self._order[found], axis=1)
         members = members[_there(members, np.append(self._pods, members.shape[1]))]
         members = members[(members < self._groups).sum(axis=1) <= most]
         return FullSets(members, self._room - self._asked[members].sum(axis=1))
 
-    def _guess(self, waste: IntArray, most: int) -> float:
-        """About how many sets there are, if what they request is spread as chance would have it."""
-        ways = float(comb(self._groups + most, most))
-        spread = _BELL * self._asked[:-1].std(axis=0) * sqrt(most)
-        return ways * float(np.minimum(1.0, (waste + 1) / np.maximum(spread, 1.0)).prod())
+    def guess(self, waste: IntArray, most: int) -> float:
+        """About how many sets there are, if what pods request were drawn by chance."""
+        mean, spread = self._asked[:-1].mean(axis=0), np.maximum(self._asked[:-1].std(axis=0), 1.0)
+        found = 0.0
+        for pods in range(1, most + 1):
+            deviation = spread * sqrt(pods)
+            dense = np.exp(-(((self._room - pods * mean) / deviation) ** 2) / 2)
+            close = dense * (waste + 1) / (deviation * sqrt(2 * pi))
+            found += comb(self._groups + pods - 1, pods) * float(np.minimum(1.0, close).prod())
+        return found
 
     def _rests_of(self, pods: int) -> Rests | None:
         if pods not in self._rests:
@@ -102,8 +105,12 @@ class NearlyFull:
             Side(other, self._size, self._tight, largest, larger=False),
         )
 
-    def _found(self, larger: Side, smaller: Side, waste: IntArray) -> IntArray | None:
-        """The groups of both halves of all sets, in order of their size."""
+    def _found(self, larger: Side, smaller: Side, waste: IntArray, count: int) -> IntArray | None:
+        """The groups of both halves of all sets, each set once.
+
+        It comes apart in one way: no pod of the larger half is after its last one in order, none of
+        the smaller half before its first one, and all of it is after the larger one.
+        """
         low, high = self._ranges(larger, smaller, int(waste[0]))
         room, spare = ((int(each[0]), int(each[1:].sum())) for each in (self._room, waste))
         cuts = larger.cut(low, high), smaller.cut(room[0] - spare[0] - high, room[0] - low)
@@ -116,9 +123,12 @@ class NearlyFull:
         for at in range(len(low)):
             one, other = search.partners(larger.sums(at), smaller.sums(at))
             both = larger.members(at, one), smaller.members(at, other)
-            apart = both[0].max(axis=1) <= both[1].min(axis=1)
-            found.append(np.column_stack(both)[apart])
-            if sum(map(len, found)) > tuning.MOST_FULL_SETS:
+            sums = self._tight[both[0]].sum(axis=1)
+            once = (low[at] <= sums) & (sums <= high[at])
+            once &= (both[0][:, 0] == both[0].max(axis=1)) & (both[1][:, 0] == both[1].min(axis=1))
+            once &= both[0][:, 0] <= both[1][:, 0]
+            found.append(np.column_stack(both)[once])
+            if sum(map(len, found)) > tuning.SETS_HOPE * count:
                 return None
         return np.concatenate(found)
 

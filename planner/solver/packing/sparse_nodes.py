@@ -53,17 +53,20 @@ def too_many(stock: Stock, goals: tuple[int, ...], most: int) -> Refutation:
     size, there = stock.size[np.ix_(groups, tight)], there[groups]
     room, waste = room[tight], waste[tight]
     search = NearlyFull(size, there, room, mean, most)
-    fewer = search.sets(waste, mean - 1)
+    fewer = search.sets(waste, mean - 1, tuning.MOST_FULL_SETS)
     part = waste // max(1, nodes // tuning.NODES_FOR_PART)
-    as_many = None if fewer is None else search.sets(part, mean)
+    as_many = None if fewer is None else search.sets(part, mean, tuning.MOST_FULL_SETS)
     if fewer is None or as_many is None:
+        return Refutation(certain=False, work=search.done)
+    work = search.done + tuning.PRICED_SET_HALVES * (len(fewer.members) + len(as_many.members))
+    if work > most:
         return Refutation(certain=False, work=search.done)
     # MathOpt takes a while to import: it is asked only where there is hope.
     from planner.solver.packing.sparse_prices import Sets, lack_less
 
     sets = Sets(*_joined(fewer, as_many, part, waste, mean, len(there)))
     lacking = (mean + 1) * nodes - pods
-    return Refutation(lack_less(sets, there, waste, lacking), search.done)
+    return Refutation(lack_less(sets, there, waste, lacking), work)
 
 
 def _tightest(waste: IntArray, room: IntArray) -> IntArray:

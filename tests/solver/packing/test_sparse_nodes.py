@@ -38,7 +38,7 @@ def test_all_sets_of_few_pods_that_nearly_fill_a_node_are_found(
     most = given_[4]
     search = NearlyFull(size, pods, room, most, ENOUGH)
     for up_to in range(1, most + 1):
-        found = search.sets(waste, up_to)
+        found = search.sets(waste, up_to, ENOUGH)
         assert found is not None
         counts = _counts(found.members, len(size))
         assert sorted(map(tuple, counts.tolist())) == _by_brute_force(
@@ -69,7 +69,7 @@ def test_all_sets_are_found_among_many_halves_in_many_ranges() -> None:
     rng = np.random.default_rng(5)
     size = np.column_stack([rng.integers(1000, 10_000, 60), rng.integers(10, 100, 60)])
     pods, room, waste = rng.integers(1, 3, 60), np.array([22_000, 220]), np.array([20, 9])
-    found = NearlyFull(size, pods, room, 4, ENOUGH).sets(waste, 4)
+    found = NearlyFull(size, pods, room, 4, ENOUGH).sets(waste, 4, ENOUGH)
     assert found is not None
     expected = set()
     for some in combinations_with_replacement(range(60), 4):
