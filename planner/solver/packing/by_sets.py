@@ -36,6 +36,11 @@ class BySets:
         self._used: dict[int, tuple[int, ...]] = {}
         self.seconds = 0.0
 
+    @property
+    def abound(self) -> bool:
+        """Whether there are too many sets of some rank to look at them."""
+        return None in self._sets.values()
+
     def best(self, above: tuple[int, ...], placed: int, most: int, limit: float) -> Best:
         """The most pods of a priority from `most` downwards; more than are `placed`."""
         goal = most
@@ -67,7 +72,7 @@ class BySets:
         if not len(numbers):
             return Settled(None, refuted=True, work=0)
         program = SetProgram(self._stock, goals, every, numbers)
-        program.use(self._used.get(len(above), ()))
+        program.use(self._used.get(len(above)) or every.least_waste(numbers, self._stock.room[0]))
         left = limit - (self.seconds - begin)
         no_way = refuted(self._stock, goals, program, left)
         self._used[len(above)] = tuple(program.columns)

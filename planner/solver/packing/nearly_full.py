@@ -1,22 +1,22 @@
 """All sets of few pods that fill a node up to a little.
 
-A set comes apart into two halves, its pods in turns from the largest down, so that both have as
-many pods and their sums differ by one pod at the most. So all halves close to half a node are
-looked at, and which of them has a partner that leaves little: half the pods of a set in all ways,
-not all of them. A table of small cells says for most that they have none, before any are sorted.
+Half the pods of a set are looked at in all ways, not all of them: for each larger half, the smaller
+halves that leave little beside it. That is done range by range of what they request, so that what
+is looked at is small enough to be fast, and a table says of most that they have no partner.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from math import comb
+from math import comb, pi, sqrt
 
 import numpy as np
 
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
+from planner.solver.packing.partners import Cells
+from planner.solver.packing.set_halves import Rests, Side, all_rests, count_of_rests
 
 _BITS = 62
 """Sums of two resources share a number of 64 bits."""
@@ -24,163 +24,165 @@ _BITS = 62
 
 @dataclass(frozen=True, eq=False)
 class FullSets:
-    """The pods of each set by group, `pods[s, g]`, and the room that it leaves, `waste[s, r]`."""
+    """The groups of each set, `members[s, i]`, the number of groups for nobody; and its waste."""
 
-    pods: IntArray
+    members: IntArray
     waste: IntArray
 
 
-def halves(groups: int, most: int) -> int:
-    """How many halves there are for sets of up to so many pods."""
-    half = -(-most // 2)
-    return comb(groups + half, half)
+class NearlyFull:
+    """Sets of up to `most` of `pods[g]` of each group on a node; of one or two resources.
 
-
-def full_sets(
-    size: IntArray, pods: IntArray, room: IntArray, waste: IntArray, most: int
-) -> FullSets | None:
-    """The sets of up to `most` of `pods[g]` of each group that leave no more than `waste`.
-
-    None if they are too many, or numbers are huge. One or two resources are looked at.
+    `done` halves have been looked at; nothing is begun that takes more than `work` in all.
     """
-    half = -(-most // 2)
-    low_bits = int(half * size[:, 1:].max(initial=0)).bit_length()
-    largest = int(size[:, 0].max())
-    if max(2 * half * largest, int(room[0]) + 1).bit_length() + low_bits > _BITS:
-        return None
-    every = _Halves((size[:, 0] << low_bits) + size[:, 1:].sum(axis=1), half)
-    lower, upper = every.around(int(room[0]), int(waste[0]), largest, low_bits)
-    for _ in range(tuning.PARTNER_ROUNDS):
-        lower = lower.those(_have_partner(lower, upper, int(room[0]), int(waste[0])))
-        upper = upper.those(_have_partner(upper, lower, int(room[0]), int(waste[0])))
-    found = _pairs(lower, upper, room, waste)
-    if found is None:
-        return None
-    members = np.unique(np.sort(every.members(np.stack(found)), axis=1), axis=0)
-    held = np.zeros((len(members), len(size) + 1), np.int64)
-    np.add.at(held, (np.arange(len(members))[:, None], members), 1)
-    held = held[:, :-1]
-    good = (held <= pods).all(axis=1) & (held.sum(axis=1) <= most)
-    return FullSets(held[good], room - held[good] @ size)
+
+    def __init__(
+        self, size: IntArray, pods: IntArray, room: IntArray, most: int, work: int
+    ) -> None:
+        self._groups, self._pods, self._most, self._work = len(size), pods, most, work
+        self._order = np.append(np.argsort(-size[:, 0], kind="stable"), len(size))
+        self._asked = np.concatenate([size, np.zeros((1, size.shape[1]), np.int64)])
+        self._room = room
+        ordered = self._asked[self._order]
+        self._tight, other = ordered[:, 0], ordered[:, 1:].sum(axis=1)
+        offered = int(room[0]), int(room[1:].sum())
+        self._low_bits = (max(most * int(other.max()), offered[1]) + offered[1]).bit_length()
+        high = max(most * int(self._tight.max()), offered[0]) + offered[0]
+        self._small = high.bit_length() + self._low_bits < _BITS
+        self._size = (self._tight << self._low_bits) + other
+        self._rests: dict[int, Rests] = {}
+        self.done = 0
+
+    def sets(self, waste: IntArray, most: int, count: int) -> FullSets | None:
+        """Those of up to so many pods that leave no more than `waste`, which is less than a node.
+
+        None if there are more than `count` of them, as far as one can guess, or if they take too
+        much work, or if numbers are huge.
+        """
+        if not most:
+            return FullSets(np.zeros((0, 1), np.int64), np.zeros((0, len(waste)), np.int64))
+        if not self._small or self.guess(waste, most) > count:
+            return None
+        sides = self._sides(int(waste[0]), most)
+        found = None if sides is None else self._found(*sides, waste, count)
+        if found is None:
+            return None
+        members = np.sort(self._order[found], axis=1)
+        members = members[_there(members, np.append(self._pods, members.shape[1]))]
+        members = members[(members < self._groups).sum(axis=1) <= most]
+        return FullSets(members, self._room - self._asked[members].sum(axis=1))
+
+    def guess(self, waste: IntArray, most: int) -> float:
+        """About how many sets there are, if what pods request were drawn by chance."""
+        mean, spread = self._asked[:-1].mean(axis=0), np.maximum(self._asked[:-1].std(axis=0), 1.0)
+        found = 0.0
+        for pods in range(1, most + 1):
+            deviation = spread * sqrt(pods)
+            dense = np.exp(-(((self._room - pods * mean) / deviation) ** 2) / 2)
+            close = dense * (waste + 1) / (deviation * sqrt(2 * pi))
+            found += comb(self._groups + pods - 1, pods) * float(np.minimum(1.0, close).prod())
+        return found
+
+    def _rests_of(self, pods: int) -> Rests | None:
+        if pods not in self._rests:
+            many = tuning.REST_HALVES * count_of_rests(len(self._size), pods)
+            if self.done + many > self._work:
+                return None
+            self.done += many
+            self._rests[pods] = all_rests(self._size, pods, self._low_bits)
+        return self._rests[pods]
+
+    def _sides(self, waste: int, most: int) -> tuple[Side, Side] | None:
+        """The larger and the smaller halves of sets of so many pods."""
+        many, few = -(-most // 2), max(1, most // 2)
+        one, other = self._rests_of(many - 1), self._rests_of(few - 1)
+        if one is None or other is None:
+            return None
+        room = int(self._room[0])
+        least, largest = room - waste - (most - many) * self._tight, room - many * self._tight
+        return (
+            Side(one, self._size, self._tight, least, larger=True),
+            Side(other, self._size, self._tight, largest, larger=False),
+        )
+
+    def _found(self, larger: Side, smaller: Side, waste: IntArray, count: int) -> IntArray | None:
+        """The groups of both halves of all sets, each set once.
+
+        It comes apart in one way: no pod of the larger half is after its last one in order, none of
+        the smaller half before its first one, and all of it is after the larger one.
+        """
+        low, high = self._ranges(larger, smaller, int(waste[0]))
+        room, spare = ((int(each[0]), int(each[1:].sum())) for each in (self._room, waste))
+        cuts = larger.cut(low, high), smaller.cut(room[0] - spare[0] - high, room[0] - low)
+        many = int(sum(each.sum() for each in cuts))
+        if self.done + many > self._work:
+            return None
+        self.done += many
+        search = _Search(room, spare, self._low_bits)
+        found = [np.zeros((0, larger.pods + smaller.pods), np.int64)]
+        for at in range(len(low)):
+            one, other = search.partners(larger.sums(at), smaller.sums(at))
+            both = larger.members(at, one), smaller.members(at, other)
+            sums = self._tight[both[0]].sum(axis=1)
+            once = (low[at] <= sums) & (sums <= high[at])
+            once &= (both[0][:, 0] == both[0].max(axis=1)) & (both[1][:, 0] == both[1].min(axis=1))
+            once &= both[0][:, 0] <= both[1][:, 0]
+            found.append(np.column_stack(both)[once])
+            if sum(map(len, found)) > tuning.SETS_HOPE * count:
+                return None
+        return np.concatenate(found)
+
+    def _ranges(self, larger: Side, smaller: Side, waste: int) -> tuple[IntArray, IntArray]:
+        """Ranges of larger halves, each with about as many of both kinds."""
+        room, fine = int(self._room[0]), tuning.FINE_RANGES
+        least = (room - waste) // 2
+        edges = np.unique(least + np.arange(fine + 1) * (room + 1 - least) // fine)
+        low, high = edges[:-1], edges[1:] - 1
+        one, other = larger.cut(low, high), smaller.cut(room - waste - high, room - low)
+        number = np.cumsum(one + other) // tuning.HALVES_AT_ONCE
+        begins = low[np.diff(number, prepend=-1) > 0]
+        return begins, np.append(begins[1:] - 1, room)
 
 
-@dataclass(frozen=True, eq=False)
-class _Some:
-    """Halves of sets: their numbers, and what they request, the tight resource in the high bits."""
+class _Search:
+    """Pairs of halves that fill a node up to a little of both resources."""
 
-    numbers: IntArray
-    sums: IntArray
-    low_bits: int
+    def __init__(self, room: tuple[int, int], spare: tuple[int, int], low_bits: int) -> None:
+        self._room, self._spare, self._low_bits = room, spare, low_bits
+        self._cells = Cells(spare, low_bits)
 
-    @property
-    def tight(self) -> IntArray:
-        return self.sums >> self.low_bits
+    def partners(self, larger: IntArray, smaller: IntArray) -> tuple[IntArray, IntArray]:
+        """Positions of such pairs."""
+        bits, cells = self._low_bits, self._cells
+        wanted = (self._room[0] << bits) + self._room[1] - larger
+        cells.mark(smaller)
+        one = cells.near(wanted)
+        cells.mark(wanted[one] - ((self._spare[0] << bits) + self._spare[1]))
+        other = cells.near(smaller)
+        cells.mark(smaller[other])
+        one = one[cells.near(wanted[one])]
+        other = other[np.argsort(smaller[other], kind="stable")]
+        return self._exactly(larger, smaller, one, other)
 
-    @property
-    def other(self) -> IntArray:
-        return self.sums & ((1 << self.low_bits) - 1)
+    def _exactly(
+        self, larger: IntArray, smaller: IntArray, one: IntArray, other: IntArray
+    ) -> tuple[IntArray, IntArray]:
+        bits = self._low_bits
+        sums, missing = smaller[other] >> bits, self._room[0] - (larger[one] >> bits)
+        low = np.searchsorted(sums, missing - self._spare[0], side="left")
+        many = np.searchsorted(sums, missing, side="right") - low
+        left = np.repeat(one, many)
+        right = other[np.arange(len(left)) + np.repeat(low - (np.cumsum(many) - many), many)]
+        mask = (1 << bits) - 1
+        load = (larger[left] & mask) + (smaller[right] & mask)
+        good = (load <= self._room[1]) & (load >= self._room[1] - self._spare[1])
+        return left[good], right[good]
 
-    def those(self, which: BoolArray | IntArray) -> _Some:
-        return _Some(self.numbers[which], self.sums[which], self.low_bits)
 
-
-def _have_partner(mine: _Some, others: _Some, room: int, waste: int) -> BoolArray:
-    """Whether some other half may fill a node up to this together with each of mine.
-
-    Others are marked in a table whose cells are no narrower than what may be wasted, so that two
-    cells say it all.
-    """
-    if not len(mine.sums) or not len(others.sums):
-        return np.zeros(len(mine.sums), np.bool_)
-    bits = mine.low_bits
-    low, high = int(others.sums.min() >> bits), int(others.sums.max() >> bits)
-    width = max(waste + 1, -(-(high - low + 1) // tuning.PARTNER_CELLS)).bit_length()
-    table = np.zeros(((high - low) >> width) + 3, np.bool_)
-    table[((others.sums - (low << bits)) >> (width + bits)) + 1] = True
-    cell = np.clip(((room - low - mine.tight) >> width) + 1, 0, len(table) - 1)
-    found: BoolArray = table[cell] | table[np.maximum(cell - 1, 0)]
+def _there(members: IntArray, pods: IntArray) -> BoolArray:
+    """Whether there are as many pods of each group as a set has; equal groups are side by side."""
+    found = np.ones(len(members), np.bool_)
+    for more in range(1, members.shape[1]):
+        same = members[:, more:] == members[:, :-more]
+        found &= ~(same & (pods[members[:, more:]] <= more)).any(axis=1)
     return found
-
-
-def _pairs(
-    lower: _Some, upper: _Some, room: IntArray, waste: IntArray
-) -> tuple[IntArray, IntArray] | None:
-    """The numbers of halves that fill a node together; None if there are too many."""
-    lower = lower.those(np.argsort(lower.sums, kind="stable"))
-    upper = upper.those(np.argsort(upper.sums, kind="stable"))
-    missing, sums = room[0] - lower.tight, upper.tight
-    low = np.searchsorted(sums, missing - waste[0], side="left")
-    many = np.searchsorted(sums, missing, side="right") - low
-    if many.sum() > tuning.HALF_PAIRS:
-        return None
-    left = np.repeat(np.arange(len(many)), many)
-    right = np.arange(len(left)) + np.repeat(low - (np.cumsum(many) - many), many)
-    for offered, spare in zip(room[1:], waste[1:], strict=True):
-        load = lower.those(left).other + upper.those(right).other
-        good = (load <= offered) & (load >= offered - spare)
-        left, right = left[good], right[good]
-    if len(left) > tuning.MOST_FULL_SETS:
-        return None
-    return lower.numbers[left], upper.numbers[right]
-
-
-class _Halves:
-    """All sets of up to so many pods, with one number for the size of a group.
-
-    Those of fewer pods come first, and those of as many with the same last group are side by side:
-    of the sets of k pods, `ends[k][g]` have a last group up to g. So the number of a set says which
-    pods it has.
-    """
-
-    def __init__(self, size: IntArray, most: int) -> None:
-        self._size, self._most = size, most
-        self._ends = [np.ones(len(size), np.int64)]
-        for _ in range(most):
-            self._ends.append(np.cumsum(self._ends[-1]))
-
-    def _sums(self) -> Iterator[IntArray]:
-        """What they request, part by part in the order of their numbers."""
-        layer = np.zeros(1, np.int64)
-        yield layer
-        for pods, ends in enumerate(self._ends[: self._most], start=1):
-            parts: list[IntArray] = []
-            for end, size in zip(ends.tolist(), self._size.tolist(), strict=True):
-                part = layer[:end] + size
-                yield part
-                if pods < self._most:
-                    parts.append(part)
-            layer = np.concatenate(parts) if parts else layer
-
-    def around(self, room: int, waste: int, largest: int, low_bits: int) -> tuple[_Some, _Some]:
-        """The lower and the upper halves of the sets that nearly fill a node."""
-        lower: list[tuple[IntArray, IntArray]] = []
-        upper: list[tuple[IntArray, IntArray]] = []
-        ranges = ((room - waste - largest, room, lower), (room - waste, room + largest, upper))
-        begin = 0
-        for sums in self._sums():
-            for least, most, kept in ranges:
-                low, high = -(-least // 2) << low_bits, (most // 2 + 1) << low_bits
-                at = np.flatnonzero((sums >= low) & (sums < high))
-                kept.append((at + begin, sums[at]))
-            begin += len(sums)
-        return _joined(lower, low_bits), _joined(upper, low_bits)
-
-    def members(self, numbers: IntArray) -> IntArray:
-        """For two rows of numbers, the groups of both sets; the number of groups for nobody."""
-        sizes, groups = np.array([ends[-1] for ends in self._ends]), len(self._size)
-        first = np.cumsum(sizes) - sizes
-        layer = np.searchsorted(first, numbers, side="right") - 1
-        at = numbers - first[layer]
-        found = []
-        for k in range(self._most, 0, -1):
-            group = np.searchsorted(self._ends[k], at, side="right")
-            before = np.append(0, self._ends[k])[group]
-            mine = layer == k
-            found.append(np.where(mine, group, groups))
-            at, layer = np.where(mine, at - before, at), np.where(mine, k - 1, layer)
-        return np.concatenate(found).T
-
-
-def _joined(parts: list[tuple[IntArray, IntArray]], low_bits: int) -> _Some:
-    numbers, sums = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return _Some(numbers, sums, low_bits)

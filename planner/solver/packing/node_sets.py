@@ -37,6 +37,16 @@ class NodeSets:
         """The numbers of those that leave no more than this."""
         return np.flatnonzero((self.waste <= slack).all(axis=1))
 
+    def least_waste(self, numbers: IntArray, room: IntArray) -> list[int]:
+        """Of these a few for each group, so that prices on pods make sense from the first on."""
+        shares = (self.waste[numbers] / np.maximum(room, 1)).sum(axis=1)
+        order = numbers[np.argsort(shares, kind="stable")]
+        found: set[int] = set()
+        for row in self.members:
+            groups, at = np.unique(row[order], return_index=True)
+            found.update(order[at[groups < self.groups]].tolist())
+        return sorted(found)
+
     def counts(self, number: int) -> dict[int, int]:
         """The pods of a set by group."""
         row = self.members[:, number]

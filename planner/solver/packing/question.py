@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -33,6 +34,18 @@ class Stock:
     now: IntArray
     total: IntArray
     least: IntArray
+
+    @cached_property
+    def alone(self) -> IntArray:
+        """How many pods of each group fit if it has all nodes for itself: none takes half a pod."""
+        found = np.zeros(len(self.groups), np.int64)
+        for group, (size, total) in enumerate(zip(self.size, self.total.tolist(), strict=True)):
+            asked = np.flatnonzero(size)
+            fits = np.full(len(self.room), total, np.int64)
+            if len(asked):
+                fits = np.clip((self.room[:, asked] // size[asked]).min(axis=1), 0, total)
+            found[group] = np.where(self.landing[group], fits, self.now[group]).sum()
+        return found
 
     def placed(self, counts: IntArray) -> tuple[int, ...]:
         """Pods that have a node, by priority from the top."""

@@ -68,7 +68,7 @@ def capped(problem: Problem, bounds: Mapping[str, int]) -> dict[str, int]:
 def ceiling(stock: Stock, placed: tuple[int, ...], rank: int) -> int:
     """An upper bound for one priority, given how many pods of those above it are placed."""
     mine = np.flatnonzero(stock.rank == rank)
-    best = int(np.minimum(stock.total, _alone(stock))[mine].sum())
+    best = int(np.minimum(stock.total, stock.alone)[mine].sum())
     size, room = _scaled(stock, rank)
     for weights in mixtures(size.shape[1]):
         weighed, left = size @ weights, int(room @ weights)
@@ -90,18 +90,6 @@ def room_to_waste(stock: Stock, goals: tuple[int, ...]) -> IntArray:
     ]
     together: IntArray = stock.room.sum(axis=0)
     return together - np.array(asked, np.int64)
-
-
-def _alone(stock: Stock) -> IntArray:
-    """How many pods of each group fit if it has all nodes for itself: no node takes half a pod."""
-    found = np.zeros(len(stock.groups), np.int64)
-    for group, (size, total) in enumerate(zip(stock.size, stock.total.tolist(), strict=True)):
-        asked = np.flatnonzero(size)
-        fits = np.full(len(stock.room), total, np.int64)
-        if len(asked):
-            fits = np.clip((stock.room[:, asked] // size[asked]).min(axis=1), 0, total)
-        found[group] = np.where(stock.landing[group], fits, stock.now[group]).sum()
-    return found
 
 
 def _scaled(stock: Stock, rank: int) -> tuple[IntArray, IntArray]:

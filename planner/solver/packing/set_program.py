@@ -73,7 +73,7 @@ class SetProgram:
 
     def prices(self) -> IntArray | None:
         """What a pod of each group is worth, in whole units; None if GLOP gives up."""
-        self.seconds += tuning.SET_ROUND_SECONDS
+        self.seconds += tuning.SET_ROUND_SECONDS * len(self._held)
         self.reached = False
         self._result = found = linear_optimum(self._solver, _NEEDED)
         if found is None or not found.has_dual_feasible_solution():

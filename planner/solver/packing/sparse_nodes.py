@@ -1,28 +1,28 @@
 """A proof that so many pods don't fit: nodes with few of them would waste too much.
 
-With a number of pods on nodes that are alike, some node holds no more than the mean, and no node
-wastes more than all of them together may. So there have to be sets of few pods that fill a node up
-to that. These are few where little may be wasted, and all of them are looked at: if they leave too
-much room for as many as there would have to be, the pods don't fit.
+With a number of pods on nodes that are alike, nodes lack some of one more than the mean each, and
+only nodes with no more pods than the mean lack any. No node wastes more than all of them together
+may. So there have to be sets of few pods that fill a node up to that. These are few where little
+may be wasted, and all of them are looked at: where no choice of them lacks as many pods with the
+pods there are and the room there is to waste, so many pods don't fit.
+
+Of sets with as many pods as the mean there are many. Those that waste more than a part of all that
+may be wasted are not looked for: they count as if they took no pods, for the waste that they cost.
+The more nodes there are, the smaller is the part: then few nodes can waste that much.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import zip_longest
-from math import lcm
 
 import numpy as np
 
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
-from planner.solver.packing.nearly_full import FullSets, full_sets, halves
+from planner.solver.packing.nearly_full import FullSets, NearlyFull
 from planner.solver.packing.question import Stock
 from planner.solver.packing.room_bounds import room_to_waste
-
-Offer = tuple[int, int, int]
-"""What a set wastes, how many pods it lacks, and how often it can be taken."""
 
 
 @dataclass(frozen=True)
@@ -48,18 +48,25 @@ def too_many(stock: Stock, goals: tuple[int, ...], most: int) -> Refutation:
     mean = pods // nodes
     there = np.where(stock.rank < len(goals), stock.total, stock.least)
     groups, tight = np.flatnonzero(there > 0), _tightest(waste, room)
-    work = halves(len(groups), mean)
-    if not mean or not len(tight) or work > most:
+    if not mean or not len(tight):
         return Refutation(certain=False, work=0)
     size, there = stock.size[np.ix_(groups, tight)], there[groups]
     room, waste = room[tight], waste[tight]
-    if _sets_abound(size, waste, work):
-        return Refutation(certain=False, work=0)
-    found = full_sets(size, there, room, waste, mean)
-    if found is None:
-        return Refutation(certain=False, work=work)
+    search = NearlyFull(size, there, room, mean, most)
+    fewer = search.sets(waste, mean - 1, tuning.MOST_FULL_SETS)
+    part = waste // max(1, nodes // tuning.NODES_FOR_PART)
+    as_many = None if fewer is None else search.sets(part, mean, tuning.MOST_FULL_SETS)
+    if fewer is None or as_many is None:
+        return Refutation(certain=False, work=search.done)
+    work = search.done + tuning.PRICED_SET_HALVES * (len(fewer.members) + len(as_many.members))
+    if work > most:
+        return Refutation(certain=False, work=search.done)
+    # MathOpt takes a while to import: it is asked only where there is hope.
+    from planner.solver.packing.sparse_prices import Sets, lack_less
+
+    sets = Sets(*_joined(fewer, as_many, part, waste, mean, len(there)))
     lacking = (mean + 1) * nodes - pods
-    return Refutation(_waste_too_much(found, mean, lacking, there, waste), work)
+    return Refutation(lack_less(sets, there, waste, lacking), work)
 
 
 def _tightest(waste: IntArray, room: IntArray) -> IntArray:
@@ -69,36 +76,17 @@ def _tightest(waste: IntArray, room: IntArray) -> IntArray:
     return order[share[order] < 1][:2]
 
 
-def _sets_abound(size: IntArray, waste: IntArray, halves: int) -> bool:
-    """Whether there are most likely far too many sets, if a third of all halves is of use."""
-    pairs = (halves // 3) ** 2 * (int(waste[0]) + 1) // (int(size[:, 0].max()) + 1)
-    return pairs > tuning.PAIRS_HOPE * tuning.HALF_PAIRS
-
-
-def _waste_too_much(
-    found: FullSets, mean: int, lacking: int, there: IntArray, waste: IntArray
-) -> bool:
-    """Whether nodes can't be so sparse in all, for what that would waste.
-
-    Beside `mean + 1` pods on each node so many are lacking in all, and only nodes with a set that
-    was found lack any. Of each resource, the sets that waste least for each pod that they lack are
-    taken first, each as often as there are pods for it, the last one in part.
-    """
-    lack = (mean + 1 - found.pods.sum(axis=1)).tolist()
-    times = np.where(found.pods > 0, there // np.maximum(found.pods, 1), there.sum()).min(axis=1)
-    for wasted, left in zip(found.waste.T.tolist(), waste.tolist(), strict=True):
-        if _most_lacking(zip(wasted, lack, times.tolist(), strict=True), left) < lacking:
-            return True
-    return False
-
-
-def _most_lacking(offers: Iterable[Offer], left: int) -> int:
-    """How many pods nodes can lack for this; the last offer counts in part."""
-    kept = list(offers)
-    every = lcm(*(pods for _, pods, _ in kept))
-    total = 0
-    for cost, pods, times in sorted(kept, key=lambda each: each[0] * (every // each[1])):
-        if cost * times > left:
-            return total + pods * left // cost
-        total, left = total + pods * times, left - cost * times
-    return total
+def _joined(
+    fewer: FullSets, as_many: FullSets, part: IntArray, waste: IntArray, mean: int, groups: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Groups, waste and lack of all sets, with one for all that waste more than the part."""
+    beyond = np.diag(part + 1)[part + 1 <= waste]
+    members = [np.full((len(beyond), mean), groups)]
+    for each in (fewer, as_many):
+        wide = np.full((len(each.members), mean), groups)
+        wide[:, : each.members.shape[1]] = each.members[:, :mean]
+        members.append(wide)
+    joined = np.concatenate(members)
+    lack = mean + 1 - (joined < groups).sum(axis=1)
+    lack[: len(beyond)] = 1
+    return joined, np.concatenate([beyond, fewer.waste, as_many.waste]), lack

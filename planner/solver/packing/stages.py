@@ -1,7 +1,8 @@
 """Placing by priority where only room decides.
 
-Walks, identical nodes, sets that fill a node, refilling, a proof that one pod stays out, longer
-walks, and where nodes differ windows of nodes.
+Walks, proofs that so many pods don't fit, identical nodes, sets that fill a node, sets that waste
+little, refilling, a proof that one pod stays out, longer walks, and where nodes differ windows of
+nodes.
 
 Bounds end the search as soon as one is met. The work of walks is counted in steps and that of
 refilling in sets of pods, so that the same problem gives the same packing.
@@ -16,6 +17,7 @@ from planner.interrupts import interruptible
 from planner.solver import tuning
 from planner.solver.packing.by_sets import BySets
 from planner.solver.packing.choose_pods import none_fits
+from planner.solver.packing.close_sets import CloseSets
 from planner.solver.packing.exchanges import ExchangeWalks
 from planner.solver.packing.fewer_moves import homeward, relabelled
 from planner.solver.packing.full_nodes import one_stays_out
@@ -43,15 +45,18 @@ def pack(stock: Stock, options: SolveOptions) -> Packed:
     few = len(stock.room) <= tuning.LAST_NODES[-1]
     if packed.unsettled and same and few:
         packed = _settled(stock, packed, limit * tuning.IDENTICAL_SHARE)
+    abound = False
     if packed.unsettled and same:
-        packed = _by_sets(stock, packed, _share(packed, limit, tuning.SETS_SHARE))
+        packed, abound = _by_sets(stock, packed, _share(packed, limit, tuning.SETS_SHARE))
+    if packed.unsettled and abound and not few:
+        packed = _by_close_sets(stock, packed, _share(packed, limit, tuning.CLOSE_SHARE))
     if packed.unsettled and refill:
         part = tuning.ALIKE_REFILL_SHARE if same else tuning.REFILL_SHARE
         share = _share(packed, limit, part)
         before = packed.placed
         packed = _taken(stock, limit, packed, _refilled(stock, packed, share, seed))
-        if packed.unsettled and same and packed.placed > before:
-            packed = _by_sets(stock, packed, _share(packed, limit, tuning.SETS_SHARE))
+        if packed.unsettled and same and not abound and packed.placed > before:
+            packed, _ = _by_sets(stock, packed, _share(packed, limit, tuning.SETS_SHARE))
     if packed.unsettled and same and not few:
         packed = _settled(stock, packed, _share(packed, limit, tuning.IDENTICAL_SHARE))
     packed = _tightened(stock, packed, _share(packed, limit, tuning.LAST_FULL_NODES_SHARE))
@@ -95,8 +100,11 @@ def _taken(stock: Stock, limit: float, packed: Packed, found: Packed) -> Packed:
     return replace(packed, spent=max(spent, packed.spent), interrupted=found.interrupted)
 
 
-def _by_sets(stock: Stock, packed: Packed, limit: float) -> Packed:
-    """Priority by priority what sets that fill a node say; what is found goes on by walks."""
+def _by_sets(stock: Stock, packed: Packed, limit: float) -> tuple[Packed, bool]:
+    """Priority by priority what sets that fill a node say; what is found goes on by walks.
+
+    And whether there are too many sets for that.
+    """
     sets, before = BySets(stock), packed.spent
     while packed.unsettled and sets.seconds < limit:
         rank = packed.open_rank
@@ -106,11 +114,35 @@ def _by_sets(stock: Stock, packed: Packed, limit: float) -> Packed:
                     packed.placed[:rank], packed.placed[rank], packed.bounds[rank], limit
                 )
         except KeyboardInterrupt:
-            return replace(packed, spent=before + sets.seconds, interrupted=True)
+            return replace(packed, spent=before + sets.seconds, interrupted=True), False
         counts = packed.counts if found.counts is None else _walked_on(stock, found.counts)
         known = {**still_known(packed, stock.placed(counts)), rank: found.most}
         packed = bounded(stock, counts, known)
         if packed.placed[rank] < found.most:
+            break
+    return replace(packed, spent=before + sets.seconds), sets.abound
+
+
+def _by_close_sets(stock: Stock, packed: Packed, limit: float) -> Packed:
+    """Of the first priority that is open as many as sets that waste little lead to."""
+    sets, before = CloseSets(stock), packed.spent
+    while packed.unsettled and sets.seconds < limit:
+        rank = packed.open_rank
+        above, counts = packed.placed[:rank], None
+        try:
+            with interruptible():
+                for goal in range(packed.bounds[rank], packed.placed[rank], -1):
+                    left = limit - sets.seconds
+                    if left <= 0 or counts is not None:
+                        break
+                    counts = sets.packing((*above, goal), left)
+        except KeyboardInterrupt:
+            return replace(packed, spent=before + sets.seconds, interrupted=True)
+        if counts is None:
+            break
+        counts = _walked_on(stock, counts)
+        packed = bounded(stock, counts, still_known(packed, stock.placed(counts)))
+        if packed.placed[rank] < packed.bounds[rank]:
             break
     return replace(packed, spent=before + sets.seconds)
 

@@ -1,0 +1,149 @@
+"""Halves of sets of pods: the larger half of its pods, and the smaller one.
+
+By what they request of one resource, the pods of a set come apart into as many larger and smaller
+ones. In a set that fills a node, the larger half with its smallest pod once more for each of the
+smaller ones is as much as a node has, and the smaller half with its largest pod no more. Only one
+of six or seven halves keeps to that, so far fewer are looked at than there are.
+
+A half is one pod, the last one of a larger or the first one of a smaller half, and a rest. Rests
+are in the order of what they request, so that halves within some range are slices, one for each
+pod.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+import numpy.typing as npt
+
+from planner.cluster.topology import IntArray
+from planner.solver import tuning
+from planner.solver.packing.node_sets import SmallArray
+
+
+def count_of_rests(groups: int, pods: int) -> int:
+    """How many sets of so many pods there are of so many groups."""
+    return comb(groups + pods - 1, pods)
+
+
+@dataclass(frozen=True, eq=False)
+class Rests:
+    """All sets of so many pods: their requests, and their first and last group.
+
+    The number of a set says which pods it has: of the sets of k pods, `ends[k][g]` have a last
+    group up to g, and those with the same last group are side by side. In `order` they are in that
+    of their `level`, which is what they request of the resource in the high bits, in steps.
+    """
+
+    sums: IntArray
+    first: SmallArray
+    last: SmallArray
+    ends: Sequence[IntArray]
+    step: int
+    order: IntArray
+    level: npt.NDArray[np.uint16]
+
+    def members(self, numbers: IntArray) -> IntArray:
+        """The groups of some sets, a row for each."""
+        found, at = [np.zeros((0, len(numbers)), np.int64)], numbers
+        for ends in reversed(self.ends[1:]):
+            group = np.searchsorted(ends, at, side="right")
+            at = at - np.append(0, ends)[group]
+            found.append(group[None])
+        return np.concatenate(found).T
+
+
+def all_rests(size: IntArray, pods: int, low_bits: int) -> Rests:
+    """The sets of so many pods, with one number for the size of a group."""
+    groups = np.arange(len(size), dtype=np.int32)
+    sums, ends = np.zeros(1, np.int64), [np.ones(len(size), np.int64)]
+    first, last = groups[-1:] + 1, groups[:1] - 1
+    for k in range(pods):
+        prefixes = ends[-1].tolist()
+        sums = np.concatenate([sums[:n] + each for n, each in zip(prefixes, size, strict=True)])
+        first = np.concatenate([first[:n] for n in prefixes]) if k else groups
+        last = np.repeat(groups, ends[-1])
+        ends.append(np.cumsum(ends[-1]))
+    tight = sums >> low_bits
+    step = int(tight.max()) // tuning.HALF_LEVELS + 1
+    level = (tight // step).astype(np.uint16)
+    order = np.argsort(level, kind="stable")
+    return Rests(sums, first[order], last[order], ends, step, order, level[order])
+
+
+class Side:
+    """All larger halves of sets, or all smaller ones.
+
+    Groups are in falling order of `tight`, the resource in the high bits. With a pod of group g a
+    larger half has `bounds[g]` of it at the least, and a smaller one at the most. Rests are kept
+    for some groups at once.
+    """
+
+    def __init__(
+        self, rests: Rests, size: IntArray, tight: IntArray, bounds: IntArray, *, larger: bool
+    ) -> None:
+        self._rests, self._size, self._tight, self._larger = rests, size, tight, larger
+        self.pods = len(rests.ends)
+        self._limits = np.clip((bounds - tight) // rests.step, -1, tuning.HALF_LEVELS)
+        kept, begins, done = [], [], 0
+        for begin in range(0, len(size), tuning.HALF_GROUPS):
+            end = min(begin + tuning.HALF_GROUPS, len(size))
+            keeps = self._kept(begin, end)
+            counts = np.bincount(rests.level[keeps], minlength=tuning.HALF_LEVELS + 1)
+            begins += [done + np.append(0, np.cumsum(counts))] * (end - begin)
+            kept.append(rests.order[keeps])
+            done += len(kept[-1])
+        self._level_begins = begins
+        self._numbers = np.concatenate(kept)
+        self._sums = rests.sums[self._numbers]
+        self._begins = self._ends = np.zeros((0, len(size)), np.int64)
+
+    def _kept(self, begin: int, end: int) -> IntArray:
+        """The rests beside one of these groups, by their order and the widest of the bounds."""
+        rests = self._rests
+        if self._larger:
+            low = int(np.searchsorted(rests.level, max(0, int(self._limits[begin]))))
+            return low + np.flatnonzero(rests.last[low:] < end)
+        high = int(np.searchsorted(rests.level, int(self._limits[end - 1]), side="right"))
+        return np.flatnonzero(rests.first[:high] >= begin)
+
+    def cut(self, low: IntArray, high: IntArray) -> IntArray:
+        """Halves by ranges, from `low` to `high`: how many may be within each.
+
+        Some beyond both ends are among them, none within is left out.
+        """
+        begins, ends = [], []
+        pods = zip(self._level_begins, self._limits.tolist(), self._tight.tolist(), strict=True)
+        for level_begins, limit, mine in pods:
+            least, most = (max(0, limit), tuning.HALF_LEVELS) if self._larger else (0, limit)
+            begin = np.clip((low - mine) // self._rests.step, least, most + 1)
+            end = np.clip((high - mine) // self._rests.step + 1, begin, most + 1)
+            begins.append(level_begins[begin])
+            ends.append(level_begins[end])
+        self._begins, self._ends = np.array(begins).T, np.array(ends).T
+        many: IntArray = (self._ends - self._begins).sum(axis=1)
+        return many
+
+    def sums(self, at: int) -> IntArray:
+        """What the halves of a range request."""
+        begins, ends = self._begins[at], self._ends[at]
+        found = np.empty(int((ends - begins).sum()), np.int64)
+        done = 0
+        for begin, end, size in zip(
+            begins.tolist(), ends.tolist(), self._size.tolist(), strict=True
+        ):
+            if begin < end:
+                until = done + end - begin
+                np.add(self._sums[begin:end], size, out=found[done:until])
+                done = until
+        return found
+
+    def members(self, at: int, which: IntArray) -> IntArray:
+        """The groups of some halves of a range, a row for each."""
+        until = np.cumsum(self._ends[at] - self._begins[at])
+        group = np.searchsorted(until, which, side="right")
+        numbers = self._numbers[which - until[group] + self._ends[at][group]]
+        return np.column_stack([group, self._rests.members(numbers)])
