@@ -89,6 +89,8 @@ CUT_DISTANCE = 1e-4  # how far a point has to be outside of an inequality for it
 
 FIRST_KERNEL_SHARE = 1 / 12  # for a first state over all nodes
 BY_SIZE_SHARE = 1 / 5  # for each step of a search by size
+PRICED_SEARCH_SHARE = 1 / 20  # for a state as good as prices say, over what they leave
+PRICED_PROOF_SHARE = 0.8  # for the proof that there is none
 ALL_COLUMNS_SHARE = 1 / 2  # for all columns at once
 WINDOWS_SHARE = 0.1  # for windows, where one program over all nodes follows
 RELAXATION_SHARE = 0.4  # for a relaxation

@@ -22,6 +22,7 @@ def room(free: Amount, pods: list[Amount]) -> Room:
     return Room(
         columns=np.array([0, 1]),
         pairs=Pairs({}, [], np.zeros(0, np.bool_)),
+        host=np.array([0]),
         node=np.array([0]),
         free=np.array([free]),
         unit_pair=np.full((1, tuning.UNITS), -1),

@@ -21,11 +21,11 @@ def certify_moves(kernel: Kernel, best: Incumbent, seconds: float) -> None:
 
     One move after the other: the fewer may be made, the fewer columns a state can have.
     """
-    window, relaxation = kernel.window, kernel.relaxation
-    if not window.exact or not relaxation.matrix.admits(window.values(best.state)):
+    window = kernel.window
+    if not window.exact or not window.program.matrix().admits(window.values(best.state)):
         return
     until = best.clock.spent + seconds
-    while best.best.moves > best.certain.moves and best.clock.spent < until:
+    while kernel.most >= best.certain.moves < best.best.moves and best.clock.spent < until:
         if best.clock.late:
             return
         if not _decide(kernel, best, best.certain.moves, until - best.clock.spent):

@@ -8,11 +8,14 @@ from planner.solver import tuning
 from planner.solver.large.certify import certify_moves
 from planner.solver.large.column_generation import improve
 from planner.solver.large.incumbent import Incumbent
-from planner.solver.large.kernel_search import Kernel
+from planner.solver.large.kernel_search import ANY, Kernel
 from planner.solver.large.neighbourhoods import repair_around, repair_roomy
+from planner.solver.large.prices import Priced
 from planner.solver.large.room_shortage import rearrange
+from planner.solver.large.ruled_out import ruled_out
 from planner.solver.large.shortage import Solve, fill_by_priority, only_room
 from planner.solver.large.state import State
+from planner.solver.problem.problem import Cell
 
 
 def close(fresh: State, best: Incumbent, solve: Solve, *, small: bool) -> None:
@@ -24,8 +27,9 @@ def close(fresh: State, best: Incumbent, solve: Solve, *, small: bool) -> None:
         rearrange(fresh, best)
         if any(best.best.unplaced):
             return
-    if not best.clock.late:
-        improve(fresh, best)
+    prices = None if best.clock.late else improve(fresh, best)
+    if small:
+        _decide_by_prices(fresh, best, prices)
     kernel = _whole(fresh, best) if small and best.open and not best.clock.late else None
     if kernel is not None:
         kernel.search(best.clock.left * tuning.FIRST_KERNEL_SHARE)
@@ -37,13 +41,40 @@ def close(fresh: State, best: Incumbent, solve: Solve, *, small: bool) -> None:
         if _worth_repairing(best, small):
             share = tuning.WINDOWS_SHARE if middle else 1.0
             repair_around(fresh, best, best.clock.left * share)
-        kernel = _whole(fresh, best) if middle and _worth_repairing(best, small=True) else None
+        if middle:
+            _decide_by_prices(fresh, best, prices)
+        kernel = (
+            _whole(fresh, best, None) if middle and _worth_repairing(best, small=True) else None
+        )
     if kernel is not None:
         _repair_whole(kernel, best)
 
 
-def _whole(fresh: State, best: Incumbent) -> Kernel | None:
-    return Kernel.of(fresh, best, np.ones(len(fresh.free), np.bool_))
+def _decide_by_prices(fresh: State, best: Incumbent, prices: Priced | None) -> None:
+    """Whether the bound of prices can be met, over what they leave of all nodes.
+
+    Once the bound is above theirs, they rule out too little to be of use.
+    """
+    open_yet = best.open and not best.clock.late
+    if prices is None or not open_yet or best.certain.moves > prices.moves:
+        return
+    shut = ruled_out(fresh, prices, prices.moves)
+    kernel = _whole(fresh, best, prices, prices.moves, shut)
+    if kernel is not None:
+        kernel.search_at_most(best.clock.left * tuning.PRICED_SEARCH_SHARE)
+        if _to_certify(best):
+            certify_moves(kernel, best, best.clock.left * tuning.PRICED_PROOF_SHARE)
+
+
+def _whole(
+    fresh: State,
+    best: Incumbent,
+    prices: Priced | None = None,
+    most: int = ANY,
+    shut: frozenset[Cell] = frozenset(),
+) -> Kernel | None:
+    everywhere = np.ones(len(fresh.free), np.bool_)
+    return Kernel.of(fresh, best, everywhere, prices, most, shut)
 
 
 def _cells(fresh: State) -> int:

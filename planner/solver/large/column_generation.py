@@ -26,13 +26,11 @@ from planner.solver.large.node_states import room_of
 from planner.solver.large.plain_group import PlainGroup
 from planner.solver.large.prices import (
     Market,
+    Priced,
     Prices,
-    fees,
-    groups_value,
     market_of,
+    priced,
     reduced,
-    several,
-    singles,
 )
 from planner.solver.large.state import State
 
@@ -40,20 +38,23 @@ ROUNDED = UNIT // 1000
 """What prices may be off by, being rounded."""
 
 
-def improve(fresh: State, best: Incumbent) -> None:
-    """Better states and higher bounds, until they meet or the time is over."""
+def improve(fresh: State, best: Incumbent) -> Priced | None:
+    """Better states and higher bounds, until they meet or the time is over; the best prices."""
     big = big_tasks(fresh)
+    found: Priced | None = None
     promoted: list[PlainGroup] = []
     for _ in range(tuning.PROMOTIONS if big else 0):
         room = room_of(fresh, {task.group for task in (*big, *promoted)})
-        market = market_of(fresh, room, sizes_of(fresh, big, promoted))
+        market = market_of(room, sizes_of(fresh, big, promoted))
         search = _Search(fresh, market, best)
         search.generate()
+        found = max((p for p in (search.found, found) if p), key=lambda p: p.total, default=None)
         stuck = search.complete() if best.open else []
         more = _promotion(fresh, big, promoted, stuck)
         if not best.open or len(more) == len(promoted) or best.clock.over:
             break
         promoted = more
+    return found
 
 
 def _promotion(
@@ -99,6 +100,8 @@ class _Search:
     market: Market
     best: Incumbent
     master: Master = field(init=False)
+    found: Priced | None = None
+    """The prices with the highest bound."""
 
     def __post_init__(self) -> None:
         self.master = Master(self.fresh, self.market)
@@ -125,14 +128,12 @@ class _Search:
 
     def _round(self, prices: Prices) -> bool:
         """One bound and its columns; False if there are none."""
-        paid = fees(self.market.room, prices.fee)
-        alone = singles(self.market, prices, paid)
-        together = several(self.market, prices, paid)
-        nodes = np.minimum(alone, together.value)
-        total = int(nodes.sum()) + groups_value(self.fresh, self.market, prices)
-        self.best.prove_moves(-(-total // UNIT))
-        added = sum(self._cheapest(prices, h, paid) for h in range(len(self.market.big)))
-        return bool(added + self._bundles(together, alone))
+        now = priced(self.fresh, self.market, prices)
+        if self.found is None or now.total >= self.found.total:
+            self.found = now
+        self.best.prove_moves(now.moves)
+        added = sum(self._cheapest(prices, h, now.paid) for h in range(len(self.market.big)))
+        return bool(added + self._bundles(now.together, now.alone))
 
     def _cheapest(self, prices: Prices, h: int, paid: IntArray) -> int:
         states, room = self.market.states[h], self.market.room

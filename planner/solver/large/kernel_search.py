@@ -9,7 +9,7 @@ nothing is searched at all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,10 +18,13 @@ from planner.cluster.topology import IntArray
 from planner.solver import tuning
 from planner.solver.large.incumbent import Incumbent
 from planner.solver.large.integer_program import Stop, minimise, minimise_by_size
-from planner.solver.large.relaxation import Relaxation
+from planner.solver.large.price_rows import price_rows
+from planner.solver.large.prices import Priced
+from planner.solver.large.relaxation import Relaxation, with_rows
 from planner.solver.large.state import State
 from planner.solver.large.window import Window, taking_part
 from planner.solver.model.program import FREE, Matrix
+from planner.solver.problem.problem import Cell
 
 ANY = 1 << 30
 """A target that every state meets: the first one is enough."""
@@ -37,26 +40,43 @@ class Kernel:
     others: int
     """Moves of groups that the window leaves alone."""
     whole: bool
-    """Whether every state of the cluster is one of the program."""
+    """Whether every state of the cluster is one of the program, if it has `most` moves or fewer."""
+    most: int
 
     @staticmethod
-    def of(fresh: State, best: Incumbent, inside: BoolArray) -> Kernel | None:
-        """With its bound; None without one, as where nothing places everything without excess."""
+    def of(
+        fresh: State,
+        best: Incumbent,
+        inside: BoolArray,
+        prices: Priced | None = None,
+        most: int = ANY,
+        shut: frozenset[Cell] = frozenset(),
+    ) -> Kernel | None:
+        """With its bound; None without one, as where nothing places everything without excess.
+
+        States with `most` moves have no departures from cells that are `shut`.
+        """
         tasks = taking_part(best.state, inside)
         window = Window(fresh, best.state, inside, tasks)
         if not window.possible or not window.program.columns:
             return None
-        relaxation = Relaxation.of(window.program.matrix(), window.departures, window.room)
+        matrix, bases = window.program.matrix(), window.room
+        if prices is not None:
+            first = len(matrix.least)
+            matrix = with_rows(matrix, price_rows(fresh, prices, window, inside))
+            bases = np.append(bases, np.arange(first, len(matrix.least)))
+        matrix = replace(matrix, upper=window.without(shut))
+        relaxation = Relaxation.of(matrix, window.departures, bases)
         others = sum(best.state.tasks[g].moved for g in best.state.touched - tasks)
         whole = window.exact and bool(inside.all())
-        kernel = Kernel(window, relaxation, best, others, whole)
+        kernel = Kernel(window, relaxation, best, others, whole, most)
         seconds = best.clock.left * tuning.RELAXATION_SHARE
         feasible = relaxation.tightened(kernel._better, seconds, best.clock.until)
         best.clock.spent += relaxation.spent + tuning.WINDOW_GROUP_SECONDS * len(fresh.tasks)
         if not feasible:
             return None
         if whole:
-            best.prove_moves(relaxation.moves + others)
+            best.prove_moves(min(relaxation.moves + others, most + 1))
         best.report()
         return kernel
 
@@ -70,8 +90,8 @@ class Kernel:
         """As many moves as the bound says, then more; then the same over more columns."""
         for leave, enter in tuning.BY_SIZE_WIDTHS:
             low = max(self.best.least.moves, self.relaxation.moves + self.others)
-            while self._promising and low < self.best.best.moves:
-                aim = (low + self.best.best.moves - 1) // 2
+            while self._promising and low <= self._highest:
+                aim = (low + self._highest) // 2
                 stop = self._stop(seconds, aim - self.others)
                 matrix = self._matrix(self._upper(leave, enter), stop.target)
                 none = self._by_size(matrix, stop)
@@ -80,12 +100,22 @@ class Kernel:
                 if self.best.best.moves > aim:
                     low = aim + 1
 
+    def search_at_most(self, seconds: float) -> None:
+        """Any state with `most` moves, over all columns; small pods in parts at first."""
+        most = self.most - self.others
+        if self.relaxation.moves <= most and self.best.open and not self.best.clock.over:
+            matrix = self._matrix(self.relaxation.matrix.upper, most)
+            stop, share = self._stop(seconds, most), tuning.LARGE_SHARES[0]
+            found = minimise_by_size(matrix, self.relaxation.cost, self.window.sizes, share, stop)
+            self.best.clock.spent += found.spent
+            self._accept(found.values)
+
     def search_all(self, seconds: float) -> None:
         """Everything that a better state can have."""
         if self._promising:
             complete = self._solve(self.relaxation.matrix.upper, self._stop(seconds, self._least))
             if complete and self.whole:
-                self.best.expect_moves(self.best.best.moves)
+                self.best.expect_moves(self._highest + 1)
 
     def _stop(self, seconds: float, target: int) -> Stop:
         return Stop(seconds, target, self.best.clock.until)
@@ -103,7 +133,12 @@ class Kernel:
     @property
     def _better(self) -> int | None:
         """The most moves of a better state here; None if any that places everything is better."""
-        return None if self.best.best.open else self.best.best.moves - self.others - 1
+        return None if self._highest == ANY else self._highest - self.others
+
+    @property
+    def _highest(self) -> int:
+        """The most moves of a better state that may be one of the program."""
+        return self.most if self.best.best.open else min(self.best.best.moves - 1, self.most)
 
     @property
     def _least(self) -> int:

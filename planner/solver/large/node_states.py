@@ -10,7 +10,7 @@ further promoted ones as one move, which only weakens the bound.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -40,11 +40,13 @@ class Room:
     """States by node: `node[s]`, what is `free[s]` in it.
 
     `unit_pair[s, u]` are the pairs of the units that are gone in state s, -1 where there are fewer.
-    `first[n]` is the first state of node n: the one in which nothing is gone.
+    `first[n]` is the first state of node n: the one in which nothing is gone. `host[n]` is its
+    number in the cluster, which is the same unless nodes are looked at several times.
     """
 
     columns: IntArray
     pairs: Pairs
+    host: IntArray
     node: IntArray
     free: IntArray
     unit_pair: IntArray
@@ -56,6 +58,24 @@ class Room:
         asked = request[..., self.columns]
         short = np.where(asked > 0, asked - self.free[states], 0)
         return self.fronts.evictions(self.node[states], short)
+
+    def roomier(self, nodes: IntArray, more: IntArray) -> tuple[Room, IntArray]:
+        """These nodes, some maybe several times, with so much more room; and the states' origin."""
+        ends = np.append(self.first, len(self.node))[nodes + 1]
+        sizes = ends - self.first[nodes]
+        first = np.cumsum(sizes) - sizes
+        node = np.repeat(np.arange(len(nodes)), sizes)
+        origin = np.arange(len(node)) - first[node] + self.first[nodes][node]
+        room = replace(
+            self,
+            host=self.host[nodes],
+            node=node,
+            free=self.free[origin] + more[node],
+            unit_pair=self.unit_pair[origin],
+            first=first,
+            fronts=self.fronts.of(nodes),
+        )
+        return room, origin
 
 
 def gratis(task: PlainGroup) -> bool:
@@ -176,6 +196,7 @@ def _states(
     return Room(
         columns=columns,
         pairs=pairs,
+        host=np.arange(len(first)),
         node=np.array(node, np.int64),
         free=np.stack(rows),
         unit_pair=np.array(gone_pairs, np.int64).reshape(-1, tuning.UNITS),

@@ -68,18 +68,18 @@ class Market:
         return Prices(pay, np.clip(fee, np.where(pairs.due, 0, UNIT), high))
 
 
-def market_of(state: State, room: Room, big: list[Size]) -> Market:
+def market_of(room: Room, big: list[Size]) -> Market:
     """Evictions of every class in every state; states that can never hold it are left out."""
     states: list[IntArray] = []
     domain: list[IntArray] = []
     evictions: list[IntArray] = []
     for size in big:
-        chosen = np.flatnonzero(size.landing[room.node])
+        chosen = np.flatnonzero(size.landing[room.host[room.node]])
         needed = room.evictions(chosen, size.request)
         chosen, needed = chosen[needed < NEVER], needed[needed < NEVER]
         states.append(chosen)
         evictions.append(needed)
-        domain.append(size.domain_at(room.node[chosen]))
+        domain.append(size.domain_at(room.host[room.node[chosen]]))
     rows = np.full((len(room.first), len(big)), -1, np.int64)
     for h in range(len(big)):
         rows[room.node[states[h]], h] = domain[h]
@@ -131,6 +131,37 @@ def _offers(market: Market, prices: Prices) -> list[Offer]:
             )
         )
     return offers
+
+
+@dataclass(frozen=True, eq=False)
+class Priced:
+    """Prices and what they prove: `nodes` are the least values of the nodes, part of `total`."""
+
+    market: Market
+    prices: Prices
+    paid: IntArray
+    alone: IntArray
+    together: Bundles
+    total: int
+
+    @property
+    def nodes(self) -> IntArray:
+        """The least value of each node."""
+        return np.minimum(self.alone, self.together.value)
+
+    @property
+    def moves(self) -> int:
+        """No state without excess that places everything has fewer moves."""
+        return -(-self.total // UNIT)
+
+
+def priced(state: State, market: Market, prices: Prices) -> Priced:
+    """The bound of these prices."""
+    paid = fees(market.room, prices.fee)
+    alone, together = singles(market, prices, paid), several(market, prices, paid)
+    nodes = int(np.minimum(alone, together.value).sum())
+    total = nodes + groups_value(state, market, prices)
+    return Priced(market, prices, paid, alone, together, total)
 
 
 def groups_value(state: State, market: Market, prices: Prices) -> int:

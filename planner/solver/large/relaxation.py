@@ -37,7 +37,10 @@ _NEEDED = mathopt.ModelSolveParameters(
 
 @dataclass(eq=False)
 class Relaxation:
-    """The best bound so far, in `UNIT`, with its reduced costs and the point that gave it."""
+    """The best bound so far, in `UNIT`, with its reduced costs and the point that gave it.
+
+    Columns without a choice don't reach GLOP.
+    """
 
     matrix: Matrix
     cost: IntArray
@@ -58,9 +61,14 @@ class Relaxation:
     def __post_init__(self) -> None:
         self.reduced = self.cost * UNIT
         parts = np.zeros(len(self.cost), np.bool_)
-        self._model = mathopt.Model.from_model_proto(proto_of(self.matrix, self.cost, parts))
+        self._live = np.flatnonzero(self.matrix.upper > self.matrix.lower)
+        program = self.matrix.without_fixed()
+        proto = proto_of(program, self.cost[self._live], parts[self._live])
+        self._model = mathopt.Model.from_model_proto(proto)
         self._solver = mathopt.IncrementalSolver(self._model, mathopt.SolverType.GLOP)
         self._columns = list(self._model.variables())
+        self._place = np.full(len(self.cost), -1)
+        self._place[self._live] = np.arange(len(self._live))
         self._rows = list(self._model.linear_constraints())
         self._extra: list[tuple[Row, float, mathopt.LinearConstraint]] = []
 
@@ -75,7 +83,8 @@ class Relaxation:
         )
         if result.termination.reason != mathopt.TerminationReason.OPTIMAL:
             return False
-        self.values = np.array(result.variable_values(self._columns))
+        self.values = self.matrix.lower.astype(float)
+        self.values[self._live] = result.variable_values(self._columns)
         duals = np.array(result.dual_values(self._rows))
         extra = np.array(result.dual_values([row for _, _, row in self._extra]))
         scale = np.array([scale for _, scale, _ in self._extra])
@@ -135,11 +144,18 @@ class Relaxation:
         self.spent += tuning.ROUNDING_SECONDS * sum(len(row.column) for row in bases)
         for _, row in sorted(found, key=lambda cut: -cut[0]):
             scale = 1.0 / float(np.abs(row.amount).max())
-            added = self._model.add_linear_constraint(ub=row.most * scale)
-            for column, amount in zip(row.column.tolist(), row.amount.tolist(), strict=True):
-                added.set_coefficient(self._columns[column], amount * scale)
-            self._extra.append((row, scale, added))
+            self._extra.append((row, scale, self._added(row, scale)))
         return bool(found)
+
+    def _added(self, row: Row, scale: float) -> mathopt.LinearConstraint:
+        """The inequality over the columns that have a choice."""
+        place = self._place[row.column]
+        given = int((row.amount * self.matrix.lower[row.column])[place < 0].sum())
+        added = self._model.add_linear_constraint(ub=(row.most - given) * scale)
+        for at, amount in zip(place.tolist(), row.amount.tolist(), strict=True):
+            if at >= 0:
+                added.set_coefficient(self._columns[at], amount * scale)
+        return added
 
     def _purge(self) -> None:
         """Drops the inequalities that do not bind."""

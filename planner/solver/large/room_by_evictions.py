@@ -36,6 +36,10 @@ class Fronts:
             found = np.where(np.any(covered, axis=1), j + 1, found)
         return np.where((short <= 0).all(axis=1), 0, found)
 
+    def of(self, nodes: IntArray) -> Fronts:
+        """Those of some nodes, in this order."""
+        return Fronts(tuple(sums[nodes] for sums in self.sums), self.prefix[nodes])
+
     def _by_prefix(self, nodes: IntArray, short: IntArray) -> IntArray:
         found = np.zeros(len(nodes), np.int64)
         for r in range(short.shape[1]):

@@ -23,12 +23,13 @@ from planner.cluster.topology import IntArray
 from planner.solver.large.plain_group import PlainGroup
 from planner.solver.large.state import State
 from planner.solver.model.program import FREE, FloatArray, Program
+from planner.solver.problem.problem import Cell
 
 _NONE: IntArray = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
-class _Cells:
+class Part:
     """Columns of one group: departures from `left`, arrivals on `entered`, pods placed."""
 
     task: PlainGroup
@@ -76,13 +77,13 @@ class Window:
         """Whether every state of the window is in the program; not if nodes are overcommitted."""
         self._room_rows: list[IntArray] = []
         self._smallest: list[tuple[int, int, int]] = []
-        self._cells = [self._add(fresh.tasks[g], state.tasks[g]) for g in sorted(tasks)]
+        self.parts = [self._add(fresh.tasks[g], state.tasks[g]) for g in sorted(tasks)]
         self._add_room()
 
     @property
     def departures(self) -> IntArray:
         """All columns that cost a move."""
-        return np.concatenate([_NONE, *(cells.leave for cells in self._cells)])
+        return np.concatenate([_NONE, *(cells.leave for cells in self.parts)])
 
     @property
     def room(self) -> IntArray:
@@ -93,22 +94,31 @@ class Window:
     def sizes(self) -> FloatArray:
         """How large the pods are whose arrivals a column counts; infinite for all others."""
         found = np.full(self.program.columns, FREE)
-        for cells in self._cells:
+        for cells in self.parts:
             found[cells.enter] = cells.task.size
         return found
 
     def supplied(self, upper: IntArray) -> IntArray:
         """Upper ends, with no more arrivals of a group than pods that wait or may leave."""
         found = upper.copy()
-        for cells in self._cells:
+        for cells in self.parts:
             supply = cells.task.waiting + int(upper[cells.leave].sum())
             found[cells.enter] = np.minimum(found[cells.enter], supply)
         return found
 
+    def without(self, cells: frozenset[Cell]) -> IntArray:
+        """Upper ends, if these groups leave no more of these nodes than they have to."""
+        lower, upper = self.program.ranges()
+        for each in self.parts:
+            g = each.task.group
+            shut = each.leave[[(g, n) in cells for n in each.left.tolist()]]
+            upper[shut] = lower[shut]
+        return self.supplied(upper)
+
     def values(self, state: State) -> IntArray:
         """The columns of a state."""
         found = np.zeros(self.program.columns, np.int64)
-        for cells in self._cells:
+        for cells in self.parts:
             task = state.tasks[cells.task.group]
             found[cells.placed] = task.waiting
             for nodes, columns, sign in (
@@ -124,12 +134,12 @@ class Window:
     def apply(self, values: IntArray) -> State | None:
         """The state that the values describe; None if it does not fit after all."""
         state = self._work.copy()
-        for cells in self._cells:
+        for cells in self.parts:
             state.restate(state.tasks[cells.task.group], cells.change(values))
         fits = state.free >= np.minimum(self._fresh.free, 0)
         return state if bool(fits.all()) else None
 
-    def _add(self, task: PlainGroup, now: PlainGroup) -> _Cells:
+    def _add(self, task: PlainGroup, now: PlainGroup) -> Part:
         """Departures and arrivals of one group, with its rules."""
         left, most_left = self._departures(task, now)
         entered, most_entered = self._arrivals(task, now)
@@ -142,7 +152,7 @@ class Window:
         balance = self.program.add_rows(np.zeros(1), np.zeros(1))
         for columns, sign in ((enter, 1), (leave, -1), (placed, -1)):
             self.program.enter(balance, columns, sign)
-        cells = _Cells(task, left, leave, entered, enter, placed)
+        cells = Part(task, left, leave, entered, enter, placed)
         for i in range(len(task.rules)):
             self._add_rule(cells, i)
         return cells
@@ -168,7 +178,7 @@ class Window:
         most = [supply] * len(nodes) + [more[n] for n in outside]
         return np.append(nodes, np.array(outside, np.int64)), np.array(most, np.int64)
 
-    def _add_rule(self, cells: _Cells, i: int) -> None:
+    def _add_rule(self, cells: Part, i: int) -> None:
         """Every domain between low and low + maxSkew; those without columns bound low."""
         rule, counts = cells.task.rules[i], cells.task.counts[i]
         from_, to = rule.domain_of[cells.left], rule.domain_of[cells.entered]
@@ -196,14 +206,14 @@ class Window:
         """Rows of the nodes where room matters, one per resource that is asked for."""
         free, asked = self._room()
         for r in np.flatnonzero(asked.any(axis=0)).tolist():
-            unit = int(np.gcd.reduce([int(c.task.request[r]) for c in self._cells])) or 1
+            unit = int(np.gcd.reduce([int(c.task.request[r]) for c in self.parts])) or 1
             nodes = np.flatnonzero(asked[:, r])
             room = np.floor_divide(free[nodes, r], unit).astype(float)
             rows = self.program.add_rows(np.full(len(nodes), -FREE), room)
             self._room_rows.append(rows)
             place = np.full(len(free), -1)
             place[nodes] = rows
-            for cells in self._cells:
+            for cells in self.parts:
                 amount = int(cells.task.request[r]) // unit
                 if amount:
                     self._enter_room(place, cells.entered, cells.enter, amount)
@@ -221,7 +231,7 @@ class Window:
         """
         free = self._work.free - np.minimum(self._fresh.free, 0)
         asked = np.zeros(free.shape, np.bool_)
-        for cells in self._cells:
+        for cells in self.parts:
             task, now = cells.task, self._work.tasks[cells.task.group].now
             if task.group in self._work.touched:
                 for node in {*now, *task.start}:

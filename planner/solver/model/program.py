@@ -85,9 +85,14 @@ class Program:
             (np.broadcast_to(rows, shape), columns, np.broadcast_to(np.asarray(amount), shape))
         )
 
+    def ranges(self) -> tuple[IntArray, IntArray]:
+        """Lower and upper ends of all columns."""
+        lower, upper = (np.concatenate(part) for part in zip(*self._columns, strict=True))
+        return lower, upper
+
     def matrix(self) -> Matrix:
         """Everything so far; entries of the same row and column added up."""
-        lower, upper = (np.concatenate(part) for part in zip(*self._columns, strict=True))
+        lower, upper = self.ranges()
         least = np.concatenate([np.empty(0), *(rows[0] for rows in self._rows)])
         most = np.concatenate([np.empty(0), *(rows[1] for rows in self._rows)])
         none = (np.empty(0, np.int64),) * 3
