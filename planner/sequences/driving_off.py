@@ -59,6 +59,8 @@ HINT_LIMIT = 2_000
 """Pods times nodes up to which it is tried what --rebalance would reach, for a hint."""
 SIMPLE_CELLS = 100_000
 """Waiting pods times nodes up to which few evictions for each of them are tried as well."""
+CLOSED = 2
+"""How room is held: not at all, where it is needed later, or by closing all other room."""
 NOTE = (
     "evictions whose replacements could drive off pods of lower priority were left out; planner "
     "evict looks for cordons that prevent it"
@@ -252,25 +254,25 @@ class _Careful:
     ) -> tuple[tuple[Step, ...], Held | None]:
         """The steps without the evictions that lead to a preemption; at last that is all of them.
 
-        Where only room decides, room is held for whom it is meant before anything is given up.
-        Where it is not seen which eviction did it, the last one goes. Where nobody waits any longer
-        and there is another plan, all of them go.
+        Where only room decides, room is held for whom it is meant before anything is given up, and
+        all other room is closed if that is not enough. Where it is not seen which eviction did it,
+        the last one goes. Where nobody waits any longer and there is another plan, all of them go.
         """
-        draft, hold = Draft(self._first.before, steps), False
+        draft, hold = Draft(self._first.before, steps), 0
         while draft.evicted:
-            waves = self._held(draft.steps) if hold else self._waves_of(draft.steps)
+            waves = self._held(draft.steps, hold) if hold else self._waves_of(draft.steps)
             driven = () if waves is None else self._trials.in_waves(waves)
             if driven is None and waves is not None and hold:
                 moves = tuple(step for step in waves.steps if step.pod != NOBODY)
                 return moves, Held(waves, tuple(self._trials.ends))
             if driven is None:
                 break
-            if not hold and may_hold and self._may_hold(draft):
-                hold = True
+            if hold < CLOSED and may_hold and self._may_hold(draft):
+                hold += 1
                 continue
             if self._effort.late and len(self._found) > 1:
                 return (), None
-            for pod in self._guilty(draft, driven[: self._at_once(draft, driven, hold=hold)]):
+            for pod in self._guilty(draft, driven[: self._at_once(draft, driven, hold=hold > 0)]):
                 series.reasons |= self._reasons(pod, driven)
                 draft = draft.without(pod)
             draft = self._ordered(draft)
@@ -335,10 +337,10 @@ class _Careful:
         cell = (int(cluster.group_of[pod]), int(cluster.node_of[pod]))
         return dict.fromkeys(self._problem.movable.get(cell, ()), text)
 
-    def _held(self, steps: Sequence[Step]) -> Waves | None:
+    def _held(self, steps: Sequence[Step], hold: int) -> Waves | None:
         """In waves in which cordons hold room for whom it is meant; None as below."""
         first = self._first
-        waves = waves_with_held_room(self._problem, steps)
+        waves = waves_with_held_room(self._problem, steps, closed=hold == CLOSED)
         return None if waves is None else cut_waves(first.before, waves, first.allowances)
 
     def _waves_of(self, steps: Sequence[Step]) -> Waves | None:
