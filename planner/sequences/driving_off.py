@@ -44,6 +44,7 @@ from planner.sequences.waves import Waves, cut_waves, guess_waves
 from planner.sequences.within_budgets import plan_within_budgets
 from planner.solver import route
 from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.problem import Problem
 from planner.solver.progress import Report
 from planner.words import NAMED, conjoined, count_of
 
@@ -75,6 +76,15 @@ def plan_without_preemption(
     With `--preempt`, `--relax` and `--surge` the steps are not those that kube-scheduler takes.
     """
     problem = problem_of(cluster, options, profile)
+    outcome, replayed = _planned(problem, profile, report)
+    levels = route.placed_beside(problem, outcome.decision.objectives)
+    return replace(outcome, decision=replace(outcome.decision, objectives=levels)), replayed
+
+
+def _planned(
+    problem: Problem, profile: Profile, report: Report
+) -> tuple[PlanOutcome, ReplayedSeeds | None]:
+    cluster, options = problem.cluster, problem.options
     careful = options.rebalance and not (options.relax or options.surge or options.preempt)
     if not careful or not may_drive_off(problem):
         first = plan_for(problem, profile, report)
