@@ -60,6 +60,8 @@ HINT_LIMIT = 2_000
 """Pods times nodes up to which it is tried what --rebalance would reach, for a hint."""
 SIMPLE_CELLS = 100_000
 """Waiting pods times nodes up to which few evictions for each of them are tried as well."""
+HOLDING_SECONDS = 3e-6
+"""About what it takes to find such an order, for each wave and each pod of the steps."""
 CLOSED = 2
 """How room is held: not at all, where it is needed later, or by closing all other room."""
 NOTE = (
@@ -170,7 +172,6 @@ class _Careful:
     def _look(self) -> None:
         """The first plan, few evictions for each pod, then others in turns and more on top.
 
-        The first plan without cordons, too: those that are needed may cost more than they bring.
         Few evictions for each pod are looked at however much the first plan took: no plan may be
         worse than these.
         """
@@ -182,8 +183,6 @@ class _Careful:
             self._offer(self._first.decision.steps, self._of_the_first)
         if self._interrupted:
             return
-        if self._found[-1].held is not None and not self._effort.over:
-            self._offer(self._first.decision.steps, Series(frozenset()), may_hold=False)
         for steps in self._simple():
             if self._effort.late:
                 break
@@ -241,10 +240,10 @@ class _Careful:
             raise KeyboardInterrupt
         return (*kept, *found.steps)
 
-    def _offer(self, steps: Sequence[Step], series: Series, *, may_hold: bool = True) -> bool:
+    def _offer(self, steps: Sequence[Step], series: Series) -> bool:
         """Keep what is clean of the steps; whether there is somebody new to be left alone."""
         known = len(series.reasons)
-        cleaned, held = self._cleaned(steps, series, may_hold=may_hold)
+        cleaned, held = self._cleaned(steps, series)
         if check_steps(self._first.before, cleaned, self._first.judged).good:
             self._found.append(self._clean(cleaned, held, series))
         return len(series.reasons) > known
@@ -260,7 +259,7 @@ class _Careful:
         return sorted(self._found, key=lambda each: each.candidate.key, reverse=True)
 
     def _cleaned(
-        self, steps: Sequence[Step], series: Series, *, may_hold: bool
+        self, steps: Sequence[Step], series: Series
     ) -> tuple[tuple[Step, ...], Held | None]:
         """The steps without the evictions that lead to a preemption; at last that is all of them.
 
@@ -277,7 +276,7 @@ class _Careful:
                 return moves, Held(waves, tuple(self._trials.ends))
             if driven is None:
                 break
-            if hold < CLOSED and may_hold and self._may_hold(draft):
+            if hold < CLOSED and self._may_hold(draft):
                 hold += 1
                 continue
             if self._effort.late and len(self._found) > 1:
@@ -351,6 +350,7 @@ class _Careful:
         """In waves in which cordons hold room for whom it is meant; None as below."""
         first = self._first
         waves = waves_with_held_room(self._problem, steps, closed=hold == CLOSED)
+        self._effort.spent += HOLDING_SECONDS * len(waves or ()) * len({s.pod for s in steps})
         return None if waves is None else cut_waves(first.before, waves, first.allowances)
 
     def _waves_of(self, steps: Sequence[Step]) -> Waves | None:
