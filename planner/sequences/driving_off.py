@@ -44,6 +44,7 @@ from planner.sequences.waves import Waves, cut_waves, guess_waves
 from planner.sequences.within_budgets import plan_within_budgets
 from planner.solver import route
 from planner.solver.problem.options import SolveOptions
+from planner.solver.problem.problem import Problem
 from planner.solver.progress import Report
 from planner.words import NAMED, conjoined, count_of
 
@@ -59,6 +60,10 @@ HINT_LIMIT = 2_000
 """Pods times nodes up to which it is tried what --rebalance would reach, for a hint."""
 SIMPLE_CELLS = 100_000
 """Waiting pods times nodes up to which few evictions for each of them are tried as well."""
+HOLDING_SECONDS = 3e-6
+"""About what it takes to find such an order, for each wave and each pod of the steps."""
+CLOSED = 2
+"""How room is held: not at all, where it is needed later, or by closing all other room."""
 NOTE = (
     "evictions whose replacements could drive off pods of lower priority were left out; planner "
     "evict looks for cordons that prevent it"
@@ -73,6 +78,15 @@ def plan_without_preemption(
     With `--preempt`, `--relax` and `--surge` the steps are not those that kube-scheduler takes.
     """
     problem = problem_of(cluster, options, profile)
+    outcome, replayed = _planned(problem, profile, report)
+    levels = route.placed_beside(problem, outcome.decision.objectives)
+    return replace(outcome, decision=replace(outcome.decision, objectives=levels)), replayed
+
+
+def _planned(
+    problem: Problem, profile: Profile, report: Report
+) -> tuple[PlanOutcome, ReplayedSeeds | None]:
+    cluster, options = problem.cluster, problem.options
     careful = options.rebalance and not (options.relax or options.surge or options.preempt)
     if not careful or not may_drive_off(problem):
         first = plan_for(problem, profile, report)
@@ -158,7 +172,6 @@ class _Careful:
     def _look(self) -> None:
         """The first plan, few evictions for each pod, then others in turns and more on top.
 
-        The first plan without cordons, too: those that are needed may cost more than they bring.
         Few evictions for each pod are looked at however much the first plan took: no plan may be
         worse than these.
         """
@@ -170,8 +183,6 @@ class _Careful:
             self._offer(self._first.decision.steps, self._of_the_first)
         if self._interrupted:
             return
-        if self._found[-1].held is not None and not self._effort.over:
-            self._offer(self._first.decision.steps, Series(frozenset()), may_hold=False)
         for steps in self._simple():
             if self._effort.late:
                 break
@@ -229,10 +240,10 @@ class _Careful:
             raise KeyboardInterrupt
         return (*kept, *found.steps)
 
-    def _offer(self, steps: Sequence[Step], series: Series, *, may_hold: bool = True) -> bool:
+    def _offer(self, steps: Sequence[Step], series: Series) -> bool:
         """Keep what is clean of the steps; whether there is somebody new to be left alone."""
         known = len(series.reasons)
-        cleaned, held = self._cleaned(steps, series, may_hold=may_hold)
+        cleaned, held = self._cleaned(steps, series)
         if check_steps(self._first.before, cleaned, self._first.judged).good:
             self._found.append(self._clean(cleaned, held, series))
         return len(series.reasons) > known
@@ -248,29 +259,29 @@ class _Careful:
         return sorted(self._found, key=lambda each: each.candidate.key, reverse=True)
 
     def _cleaned(
-        self, steps: Sequence[Step], series: Series, *, may_hold: bool
+        self, steps: Sequence[Step], series: Series
     ) -> tuple[tuple[Step, ...], Held | None]:
         """The steps without the evictions that lead to a preemption; at last that is all of them.
 
-        Where only room decides, room is held for whom it is meant before anything is given up.
-        Where it is not seen which eviction did it, the last one goes. Where nobody waits any longer
-        and there is another plan, all of them go.
+        Where only room decides, room is held for whom it is meant before anything is given up, and
+        all other room is closed if that is not enough. Where it is not seen which eviction did it,
+        the last one goes. Where nobody waits any longer and there is another plan, all of them go.
         """
-        draft, hold = Draft(self._first.before, steps), False
+        draft, hold = Draft(self._first.before, steps), 0
         while draft.evicted:
-            waves = self._held(draft.steps) if hold else self._waves_of(draft.steps)
+            waves = self._held(draft.steps, hold) if hold else self._waves_of(draft.steps)
             driven = () if waves is None else self._trials.in_waves(waves)
             if driven is None and waves is not None and hold:
                 moves = tuple(step for step in waves.steps if step.pod != NOBODY)
                 return moves, Held(waves, tuple(self._trials.ends))
             if driven is None:
                 break
-            if not hold and may_hold and self._may_hold(draft):
-                hold = True
+            if hold < CLOSED and self._may_hold(draft):
+                hold += 1
                 continue
             if self._effort.late and len(self._found) > 1:
                 return (), None
-            for pod in self._guilty(draft, driven[: self._at_once(draft, driven, hold=hold)]):
+            for pod in self._guilty(draft, driven[: self._at_once(draft, driven, hold=hold > 0)]):
                 series.reasons |= self._reasons(pod, driven)
                 draft = draft.without(pod)
             draft = self._ordered(draft)
@@ -335,10 +346,11 @@ class _Careful:
         cell = (int(cluster.group_of[pod]), int(cluster.node_of[pod]))
         return dict.fromkeys(self._problem.movable.get(cell, ()), text)
 
-    def _held(self, steps: Sequence[Step]) -> Waves | None:
+    def _held(self, steps: Sequence[Step], hold: int) -> Waves | None:
         """In waves in which cordons hold room for whom it is meant; None as below."""
         first = self._first
-        waves = waves_with_held_room(self._problem, steps)
+        waves = waves_with_held_room(self._problem, steps, closed=hold == CLOSED)
+        self._effort.spent += HOLDING_SECONDS * len(waves or ()) * len({s.pod for s in steps})
         return None if waves is None else cut_waves(first.before, waves, first.allowances)
 
     def _waves_of(self, steps: Sequence[Step]) -> Waves | None:

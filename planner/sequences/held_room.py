@@ -9,6 +9,11 @@ wait for the same room it is opened when the evicted pod waits, too: then priori
 who is there first. Several nodes are opened at once if nobody who could drive others off has the
 choice between them.
 
+Where that is not enough, all room is `closed` but that of the nodes that are opened: whatever
+somebody who waits could take, and whatever has been opened before. Then pods land as planned, up to
+those that wait with the same priority, of which anyone may be first: so nodes that the others can't
+take, or may take without harm, are opened before the rest (see `first_come`).
+
 Only for plans in which nothing but room decides: there any order is legal that has room.
 """
 
@@ -20,6 +25,7 @@ import numpy as np
 
 from planner.cluster.node_rules import BoolArray
 from planner.replay.steps import Step
+from planner.sequences.first_come import FirstCome
 from planner.sequences.takers import Takers
 from planner.solver.problem.problem import Problem
 
@@ -27,12 +33,14 @@ MOST_HIDDEN = 5
 """One in so many nodes may be cordoned for pods that wait until their own node is opened."""
 
 
-def waves_with_held_room(problem: Problem, steps: Sequence[Step]) -> list[tuple[Step, ...]] | None:
+def waves_with_held_room(
+    problem: Problem, steps: Sequence[Step], *, closed: bool = False
+) -> list[tuple[Step, ...]] | None:
     """The same moves and placements in another order, with cordons that are lifted in the end.
 
-    None if there is no room for all of it in the end.
+    With all other room `closed` they are more. None if there is no room for all of it in the end.
     """
-    return _Holding(problem, steps).run()
+    return (_Closing if closed else _Holding)(problem, steps).run()
 
 
 class _Holding:
@@ -78,7 +86,12 @@ class _Holding:
         asked = np.array([self._asked[node] for node in self._coming])
         ready: list[int] = coming[self._takers.hold(coming, asked)].tolist()
         ready.sort(key=lambda node: node not in self._cordoned)
-        rivals = self._rivals(ready)
+        return self._at_once(ready)
+
+    def _at_once(self, ready: Sequence[int], *, harmless: bool = False) -> list[int]:
+        """Nodes between which nobody has the choice, or nobody who could drive others off."""
+        pods = [pod for node in ready for pod in self._coming[node]]
+        rivals = self._takers.rivals(np.array(ready, np.int64), pods, harmless=harmless)
         found: list[int] = []
         taken = np.zeros(len(rivals), np.bool_)
         for node, here in zip(ready, rivals.T, strict=True):
@@ -86,11 +99,6 @@ class _Holding:
                 found.append(node)
                 taken |= here
         return found
-
-    def _rivals(self, ready: Sequence[int]) -> BoolArray:
-        """Of groups that could drive others off, which fit on which node, if all of this comes."""
-        coming = [pod for node in ready for pod in self._coming[node]]
-        return self._takers.rivals(np.array(ready, np.int64), coming)
 
     def _some(self) -> dict[int, list[int]]:
         """Where no node has room for all that comes: who fits on one of them, if anybody does."""
@@ -110,22 +118,51 @@ class _Holding:
     def _first_to_leave(self, landing: Mapping[int, Sequence[int]]) -> list[int]:
         """Who has to wait before its node is opened: others could take that in the meantime.
 
-        With nobody who can land, the least important of those that are still to move waits.
+        With nobody who can land, those wait that make room on a node for all that is to come.
         """
-        if not landing:
-            coming = [pod for pods in self._coming.values() for pod in pods]
-            moving = [pod for pod in coming if self._node_of[pod] >= 0]
-            return sorted(moving, key=lambda pod: (self._cluster.pods[pod].priority, pod))[:1]
+        return self._before_others(landing) if landing else self._making_room()
+
+    def _making_room(self) -> list[int]:
+        """As few as possible that could drive others off, and then as few as possible.
+
+        Where no node has room for all even then, the least important one.
+        """
+        leaving: dict[int, list[int]] = {}
+        coming = (pod for pods in self._coming.values() for pod in pods)
+        moving = [pod for pod in coming if self._node_of[pod] >= 0]
+        moving.sort(key=lambda pod: (self._cluster.pods[pod].priority, pod))
+        for pod in moving:
+            leaving.setdefault(int(self._node_of[pod]), []).append(pod)
+        ways = [self._until_there_is_room(node, leaving.get(node, ())) for node in self._coming]
+        return min(filter(None, ways), key=self._hardship, default=moving[:1])
+
+    def _until_there_is_room(self, node: int, leaving: Sequence[int]) -> list[int]:
+        """Those of them that wait so that all that comes fits on the node; [] if it never does."""
+        lacking = self._asked[node] - self._takers.free(np.array([node]))[0]
+        lacking[self._asked[node] == 0] = 0
+        found: list[int] = []
+        for pod in leaving:
+            if (lacking <= 0).all():
+                break
+            found.append(pod)
+            lacking -= self._takers.asked([pod])
+        return found if (lacking <= 0).all() else []
+
+    def _hardship(self, pods: Sequence[int]) -> tuple[int, int]:
+        return sum(map(self._takers.outranks, pods)), len(pods)
+
+    def _before_others(self, landing: Mapping[int, Sequence[int]]) -> list[int]:
+        """Those that could drive others off, unless that hides too many nodes from others."""
         contested = self._takers.anybody()
-        first = [
-            pod
-            for node, pods in landing.items()
-            if contested[node]
-            for pod in pods
-            if self._node_of[pod] >= 0 and self._takers.outranks(pod)
-        ]
+        moving = self._moving_to(contested, landing)
+        first = [pod for pod in moving if self._takers.outranks(pod)]
         hidden = np.count_nonzero(self._takers.any_of(first))
         return first if hidden * MOST_HIDDEN <= len(contested) else []
+
+    def _moving_to(self, nodes: BoolArray, landing: Mapping[int, Sequence[int]]) -> list[int]:
+        """Who is to come to one of these nodes and has its own one still."""
+        comers = (pod for node, pods in landing.items() if nodes[node] for pod in pods)
+        return [pod for pod in comers if self._node_of[pod] >= 0]
 
     def _evictions(self, pods: Sequence[int]) -> Iterator[Step]:
         for pod in pods:
@@ -143,8 +180,11 @@ class _Holding:
         yield from self._cordons(landing)
         for pod, node in pods:
             yield Step("move" if pod in moving else "place", pod, node)
-            self._takers.lands(pod, node)
-            self._node_of[pod] = node
+            self._land(pod, node)
+
+    def _land(self, pod: int, node: int) -> None:
+        self._takers.lands(pod, node)
+        self._node_of[pod] = node
 
     def _leave(self, pod: int) -> None:
         self._takers.leaves(pod, int(self._node_of[pod]))
@@ -156,13 +196,63 @@ class _Holding:
 
         And those on which a pod that waits for its own node could land before.
         """
-        closed = np.ones(len(self._cluster.nodes), np.bool_)
-        closed[list(opened)] = False
-        needed = np.zeros_like(closed)
-        needed[[*self._coming, *(node for node in self._targets if node not in opened)]] = True
-        found = self._takers.anybody() & needed
-        found |= self._takers.any_of(sorted(self._between))
-        wanted = set(np.flatnonzero(found & closed).tolist())
+        wanted = self._to_cordon(opened)
         yield from (Step.cordon(node) for node in sorted(wanted - self._cordoned))
         yield from (Step.uncordon(node) for node in sorted(self._cordoned - wanted))
         self._cordoned = wanted
+
+    def _to_cordon(self, opened: Collection[int]) -> set[int]:
+        needed = np.zeros(len(self._cluster.nodes), np.bool_)
+        needed[[*self._coming, *self._targets]] = True
+        found = self._takers.anybody() & needed
+        found |= self._takers.any_of(sorted(self._between))
+        return set(np.flatnonzero(found).tolist()).difference(opened)
+
+
+class _Closing(_Holding):
+    """The same with all other room closed, and with who waits counted."""
+
+    def __init__(self, problem: Problem, steps: Sequence[Step]) -> None:
+        super().__init__(problem, steps)
+        self._first_come = FirstCome(problem, self._takers, steps)
+        self._landing: Sequence[int] = ()
+        self._seen: set[int] = set()
+        """Nodes that were opened: somebody else may have landed there."""
+
+    def run(self) -> list[tuple[Step, ...]] | None:
+        waves = super().run()
+        if waves is not None and self._cordoned:
+            waves.append(tuple(map(Step.uncordon, sorted(self._cordoned))))
+        return waves
+
+    def _at_once(self, ready: Sequence[int], *, harmless: bool = True) -> list[int]:
+        """Those that nobody else can take; or the one where others who could do the least harm."""
+        if not ready:
+            return []
+        coming = {node: self._coming[node] for node in ready}
+        harm = self._first_come.harm(coming, self._node_of < 0).tolist()
+        least = min(harm)
+        first = [node for node, here in zip(ready, harm, strict=True) if here == least]
+        return first[:1] if any(least) else super()._at_once(first, harmless=harmless)
+
+    def _before_others(self, landing: Mapping[int, Sequence[int]]) -> list[int]:
+        return self._moving_to(self._takers.anybody(), landing)
+
+    def _landings(self, landing: Mapping[int, Sequence[int]]) -> Iterator[Step]:
+        self._landing = [pod for pods in landing.values() for pod in pods]
+        yield from super()._landings(landing)
+        self._landing = ()
+
+    def _leave(self, pod: int) -> None:
+        super()._leave(pod)
+        self._first_come.waits(pod)
+
+    def _land(self, pod: int, node: int) -> None:
+        super()._land(pod, node)
+        self._first_come.lands(pod)
+
+    def _to_cordon(self, opened: Collection[int]) -> set[int]:
+        found = self._first_come.anywhere() | self._takers.any_of(self._landing)
+        closed = {*np.flatnonzero(found).tolist(), *self._cordoned, *self._seen}
+        self._seen.update(opened)
+        return closed.difference(opened)

@@ -22,21 +22,41 @@ class Takers:
         """`moving` are pods that will wait at some time, beside those that wait now."""
         cluster = self._cluster = problem.cluster
         groups = np.unique(cluster.group_of[[*cluster.pending.tolist(), *moving]])
-        self._position = {group: i for i, group in enumerate(groups.tolist())}
-        self._request = cluster.resources.requests[groups]
-        self._allowed = np.array([problem.allowed(group) for group in groups.tolist()])
+        self._positions = {group: i for i, group in enumerate(groups.tolist())}
+        self.request = cluster.resources.requests[groups]
+        self.allowed = np.array([problem.allowed(group) for group in groups.tolist()])
         priorities = np.array([cluster.groups[group].priority for group in groups.tolist()])
-        self._levels, self._level = np.unique(priorities, return_inverse=True)
+        self._levels, self.level = np.unique(priorities, return_inverse=True)
         lowest = min((group.priority for group in cluster.groups), default=0)
         self._above: BoolArray = np.array(priorities > lowest, np.bool_)
         self._free: IntArray = cluster.resources.allocatable - cluster.used
         self._room = np.array([self._left_by(level) for level in self._levels.tolist()])
         """By level of priority, what pods from there on leave of each node."""
         waiting = set(cluster.group_of[cluster.pending].tolist())
-        self._waited: BoolArray = np.array([group in waiting for group in self._position], np.bool_)
+        self._waited: BoolArray = np.isin(groups, sorted(waiting))
         self._takes: BoolArray = np.zeros((len(groups), len(self._free)), np.bool_)
         for node in range(len(self._free)):
             self._look(node)
+
+    @property
+    def groups(self) -> int:
+        """How many there are."""
+        return len(self.request)
+
+    @property
+    def levels(self) -> int:
+        """How many priorities they have."""
+        return len(self._levels)
+
+    def free(self, nodes: IntArray) -> IntArray:
+        """What the nodes have left."""
+        found: IntArray = self._free[nodes]
+        return found
+
+    def room_for(self, level: int, nodes: IntArray) -> IntArray:
+        """The same without the pods below a level of priority."""
+        found: IntArray = self._room[level, nodes]
+        return found
 
     def anybody(self) -> BoolArray:
         """The nodes that somebody who has waited could take."""
@@ -44,22 +64,28 @@ class Takers:
 
     def outranks(self, pod: int) -> bool:
         """Whether there is anybody whom the pod could drive off."""
-        return bool(self._above[self._of(pod)])
+        return bool(self._above[self.position(pod)])
+
+    def by_groups(self, positions: IntArray) -> BoolArray:
+        """The nodes that a pod of one of these groups could take."""
+        return _any(self._takes[positions])
 
     def any_of(self, pods: Sequence[int]) -> BoolArray:
         """The nodes that one of these pods could take."""
-        return _any(self._takes[[self._of(pod) for pod in pods]])
+        return _any(self._takes[[self.position(pod) for pod in pods]])
 
-    def rivals(self, nodes: IntArray, coming: Sequence[int]) -> BoolArray:
+    def rivals(
+        self, nodes: IntArray, coming: Sequence[int], *, harmless: bool = False
+    ) -> BoolArray:
         """Groups that could drive others off, and the nodes on which they fit as these are.
 
-        Of those that have waited, and of the pods that are to come.
+        Of those that have waited, and of the pods that are to come; also the `harmless` ones.
         """
         groups = self._waited.copy()
-        groups[[self._of(pod) for pod in coming]] = True
-        some = np.flatnonzero(groups & self._above)
-        request, free = self._request[some][:, None], self._free[nodes][None]
-        found = self._allowed[np.ix_(some, nodes)]
+        groups[[self.position(pod) for pod in coming]] = True
+        some = np.flatnonzero(groups if harmless else groups & self._above)
+        request, free = self.request[some][:, None], self._free[nodes][None]
+        found = self.allowed[np.ix_(some, nodes)]
         found &= ((request <= free) | (request == 0)).all(axis=2)
         return found
 
@@ -69,7 +95,7 @@ class Takers:
 
     def asked(self, pods: Sequence[int]) -> IntArray:
         """What these ask for together."""
-        found: IntArray = self._request[[self._of(pod) for pod in pods]].sum(axis=0)
+        found: IntArray = self.request[[self.position(pod) for pod in pods]].sum(axis=0)
         return found
 
     def hold(self, nodes: IntArray, asked: IntArray) -> BoolArray:
@@ -79,26 +105,27 @@ class Takers:
 
     def leaves(self, pod: int, node: int) -> None:
         """The pod waits from now on."""
-        self._waited[self._of(pod)] = True
+        self._waited[self.position(pod)] = True
         self._shift(pod, node, -1)
 
     def lands(self, pod: int, node: int) -> None:
         """The pod has found its node."""
         self._shift(pod, node, 1)
 
-    def _of(self, pod: int) -> int:
-        return self._position[int(self._cluster.group_of[pod])]
+    def position(self, pod: int) -> int:
+        """Where the pod's group is among the groups."""
+        return self._positions[int(self._cluster.group_of[pod])]
 
     def _shift(self, pod: int, node: int, delta: int) -> None:
-        request = delta * self._request[self._of(pod)]
+        request = delta * self.request[self.position(pod)]
         self._free[node] -= request
         self._room[self._levels <= self._cluster.pods[pod].priority, node] -= request
         self._look(node)
 
     def _look(self, node: int) -> None:
-        room = self._room[self._level, node]
-        fits = ((self._request <= room) | (self._request == 0)).all(axis=1)
-        self._takes[:, node] = fits & self._allowed[:, node]
+        room = self._room[self.level, node]
+        fits = ((self.request <= room) | (self.request == 0)).all(axis=1)
+        self._takes[:, node] = fits & self.allowed[:, node]
 
     def _left_by(self, priority: int) -> IntArray:
         cluster = self._cluster

@@ -24,7 +24,7 @@ from planner.solver.exact.whole import solve_whole
 from planner.solver.large.solve import solve_at_scale
 from planner.solver.model.objectives import has_wishes
 from planner.solver.packing.question import only_room_decides, stock_of
-from planner.solver.packing.room_bounds import capped
+from planner.solver.packing.room_bounds import capped, ceilings_beside
 from planner.solver.packing.solve import solve_packing
 from planner.solver.problem.moves import departed, move_weights, placeable
 from planner.solver.problem.problem import Cell, Problem
@@ -39,6 +39,7 @@ __all__ = [
     "least_left",
     "moves_too_many",
     "only_room_matters",
+    "placed_beside",
     "placed_bounds",
     "room_by_windows",
     "silent",
@@ -129,6 +130,24 @@ def by_rules_alone(problem: Problem, *, report: Report = silent) -> Solution | N
 def placed_bounds(problem: Problem, bounds: Mapping[str, int]) -> dict[str, int]:
     """Bounds of the levels `placed PRIORITY`; in large problems room in total often says more."""
     return capped(problem, bounds) if _is_large(problem) else dict(bounds)
+
+
+def placed_beside(problem: Problem, levels: Sequence[Level]) -> tuple[Level, ...]:
+    """The same levels, where one is open with a bound on the priorities below it.
+
+    It holds for plans that place at least as many pods as these on every priority above.
+    """
+    placed = [level for level in levels if level.kind == "placed"]
+    first = next((i for i, level in enumerate(placed) if not level.proven), len(placed))
+    if not any(not level.proven for level in placed[first + 1 :]):
+        return tuple(levels)
+    names = {level.name: int(level.name.removeprefix("placed ")) for level in placed}
+    most = ceilings_beside(problem, {names[level.name]: level.value for level in placed})
+    below = {level.name: most.get(names[level.name], level.bound) for level in placed[first + 1 :]}
+    return tuple(
+        replace(level, bound=min(level.bound, below.get(level.name, level.bound)))
+        for level in levels
+    )
 
 
 def _is_large(problem: Problem) -> bool:

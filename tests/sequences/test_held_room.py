@@ -18,15 +18,16 @@ from planner.sequences.plan import problem_of
 from planner.sequences.scheduler_replay import departing, manner
 from planner.sequences.waves import Waves, cut_waves, guess_waves
 from planner.solver.problem.options import SolveOptions
+from planner_models.node import ZONE
 from tests.sequences.few_pods import cluster, node, pods
 from tests.sequences.test_draft import index
 
 PROFILE = default_profile()
 
 
-def held(built: Cluster, *steps: Step) -> Waves:
+def held(built: Cluster, *steps: Step, closed: bool = False) -> Waves:
     problem = problem_of(built, SolveOptions(rebalance=True), PROFILE)
-    waves = waves_with_held_room(problem, steps)
+    waves = waves_with_held_room(problem, steps, closed=closed)
     assert waves is not None
     return cut_waves(built, waves, allowances(built))
 
@@ -111,13 +112,53 @@ def test_what_has_no_room_in_the_end_has_no_waves() -> None:
     assert waves_with_held_room(problem, (Step.place(index(built, "b"), 0),)) is None
 
 
-@settings(max_examples=20)
-@given(seed=st.integers(0, 10**6), shape=st.sampled_from(("sizes", "flavours")))
-def test_the_same_pods_end_on_the_same_nodes_by_legal_steps(seed: int, shape: str) -> None:
+def small_and_large() -> tuple[Cluster, tuple[Step, ...]]:
+    """a leaves x and b leaves y; s and l wait with the same priority, for x and for y.
+
+    s would fit on y as well; then l finds room only there, in the place of c.
+    """
+    here = {ZONE: "one"}
+    built = cluster(
+        [node("x", "one", cpu="4"), node("y", "one", cpu="9"), node("z", "two", cpu="10")],
+        pods("x", cpu="4", priority=10),
+        pods("y", app="b", cpu="6", priority=10),
+        pods("y", app="c", cpu="3"),
+        pods("", app="s", cpu="4", nodeSelector=here, priority=10),
+        pods("", app="l", cpu="5", nodeSelector=here, priority=10),
+    )
+    a, b, small, large = (index(built, name) for name in "absl")
+    x, y, z = (built.node_index[name] for name in "xyz")
+    return built, (Step.move(b, z), Step.move(a, z), Step.place(large, y), Step.place(small, x))
+
+
+def test_the_node_that_only_the_small_pod_can_take_is_opened_before_that_of_the_large_one() -> None:
+    built, steps = small_and_large()
+    waves = held(built, *steps, closed=True)
+    landed = [step for step in waves.steps if step.action == "place"]
+    assert [built.pods[step.pod].name[0] for step in landed][-2:] == ["s", "l"]
+    assert driven(built, held(built, *steps))
+    assert not driven(built, waves)
+
+
+def test_all_cordons_are_lifted_in_a_last_wave_where_other_room_is_closed() -> None:
+    built, steps = small_and_large()
+    last = held(built, *steps, closed=True).waves[-1]
+    assert {step.action for step in last} == {"uncordon"}
+
+
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 10**6),
+    shape=st.sampled_from(("sizes", "flavours")),
+    closed=st.booleans(),
+)
+def test_the_same_pods_end_on_the_same_nodes_by_legal_steps(
+    seed: int, shape: str, closed: bool
+) -> None:
     built = full_cluster(6, "sizes" if shape == "sizes" else "flavours", seed)
     problem = problem_of(built, SolveOptions(rebalance=True), PROFILE)
     for steps in few_evictions_each(problem, PROFILE, allowances(built)):
-        found = held(built, *steps)
+        found = held(built, *steps, closed=closed)
         checked = check_steps(built, found.steps, PROFILE)
         assert checked.good
         wanted = check_steps(built, steps, PROFILE).after

@@ -3,12 +3,15 @@
 A chain places one more pod, and each of its exchanges is one move, so the shortest one is looked
 for: step by step, which groups could be without a place next. Where no single pod leaves enough
 room, several leave a node, each by a chain of its own. Of several nodes the one whose room is the
-cheapest is taken, by the prices that bound the packing: dear room is what others lack.
+cheapest is taken, by the prices that bound the packing: dear room is what others lack. Where there
+are many groups that takes long, so a budget ends it: half of it is for chains by which several
+leave a node, and from then on only one does.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -20,6 +23,10 @@ from planner.solver.packing.question import Stock
 
 _Before = dict[int, tuple[int, int] | None]
 """By group without a place: which one takes its place, and on which node; None for the first."""
+
+
+THOROUGH_SHARE = 0.5
+"""The part of the time after which no node is looked for that several could leave."""
 
 
 class Chains:
@@ -44,9 +51,14 @@ class Chains:
         self._log: list[tuple[int, int, int]] = []
         self._hopeless: set[int] = set()
         self.work = 0
+        self._over: Callable[[], float] = lambda: 0.0
 
-    def run(self, *, thorough: bool) -> IntArray:
-        """Higher priorities first, of each the cheapest; `thorough`: several may leave a node."""
+    def run(self, *, thorough: bool, share: Callable[[int], float] = lambda _: 0.0) -> IntArray:
+        """Higher priorities first, of each the cheapest; `thorough`: several may leave a node.
+
+        `share` says how much of the time is over after so much work.
+        """
+        self._over = lambda: share(self.work)
         stock = self._stock
         missing = stock.total - self.counts.sum(axis=1)
         order = np.lexsort((self._share.sum(axis=1), self._worth, stock.rank))
@@ -54,7 +66,9 @@ class Chains:
         for group in order[missing[order] > 0].tolist():
             for _ in range(int(missing[group])):
                 self._log.clear()
-                if not (self._chain(group) or (thorough and self._make_room(group))):
+                if self._over() >= 1 or not (
+                    self._chain(group) or (thorough and self._make_room(group))
+                ):
                     break
         return self.counts
 
@@ -149,6 +163,8 @@ class Chains:
         lacking = (np.maximum(size - self._free[nodes], 0) / self._largest).sum(axis=1)
         order = np.argsort(lacking + self._regret[group, nodes], kind="stable")
         for node in nodes[order[: tuning.ROOM_NODES]].tolist():
+            if self._over() >= THOROUGH_SHARE:
+                break
             if self._empty(node, size):
                 self._put(group, node, 1)
                 return True

@@ -40,7 +40,13 @@ class Budget:
     @property
     def over(self) -> bool:
         """Whether nothing is left."""
-        return self.spent >= self.seconds or time.monotonic() >= self.until
+        return self.share(0.0) >= 1
+
+    def share(self, more: float) -> float:
+        """How much is over after some more work; all of it if the clock says so."""
+        if time.monotonic() >= self.until or self.spent + more >= self.seconds:
+            return 1.0
+        return (self.spent + more) / self.seconds
 
 
 class Rearranging:
@@ -62,7 +68,6 @@ class Rearranging:
         self._successes = np.zeros(len(stock.priorities))
         self._windows = 0
         self.counts = counts
-        self._begun = self._fill(thorough=True)
 
     @property
     def _placed(self) -> tuple[int, ...]:
@@ -70,7 +75,7 @@ class Rearranging:
 
     def run(self, budget: Budget, tell: Tell) -> None:
         """Place more, then move less, until the budget ends or nothing is left to gain."""
-        budget.spent += self._begun
+        self._fill(budget, thorough=True)
         in_vain, fruitless, told = 0, 0, self._placed
         tell(told)
         while not budget.over and fruitless < tuning.FRUITLESS_WINDOWS:
@@ -120,14 +125,18 @@ class Rearranging:
         self._successes[rank] += found
         self._windows += 1
         if self._windows % tuning.WINDOWS_BEFORE_FILL == 0:
-            budget.spent += self._fill(thorough=False)
+            self._fill(budget, thorough=False)
         return found
 
-    def _fill(self, *, thorough: bool) -> float:
-        """What chains of moves find a place for; the work that this takes."""
+    def _fill(self, budget: Budget, *, thorough: bool) -> None:
+        """What chains of moves find a place for."""
         chains = Chains(self._stock, self.counts, self._price, self._most_moves)
-        self._offer(chains.run(thorough=thorough))
-        return chains.work * tuning.CHAIN_SECONDS
+        self._offer(
+            chains.run(
+                thorough=thorough, share=lambda work: budget.share(work * tuning.CHAIN_SECONDS)
+            )
+        )
+        budget.spent += chains.work * tuning.CHAIN_SECONDS
 
     def _choose_rank(self, ranks: IntArray) -> int:
         """By success so far, with a preference for the highest priority."""

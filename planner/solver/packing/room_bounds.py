@@ -43,6 +43,27 @@ def ceilings(problem: Problem) -> dict[int, int]:
     return {priority: bound - running * base for priority, bound, base in pairs}
 
 
+def ceilings_beside(problem: Problem, placed: Mapping[int, int]) -> dict[int, int]:
+    """By priority, how many pods states can place that place at least so many above it.
+
+    As `ceilings` otherwise. So this is what is left to find on a priority by whoever gives up
+    nothing that is reached above, whether more would be possible there or not.
+    """
+    pool = pool_of(problem)
+    if pool is None:
+        return {}
+    from planner.solver.packing.room_prices import priced
+
+    running = (0,) * len(pool.priorities) if problem.options.preempt else pool.placed(pool.now)
+    rows = zip(pool.priorities, running, strict=True)
+    most = priced(pool, [base + placed.get(priority, 0) for priority, base in rows]).most
+    rows = zip(most, running, strict=True)
+    return {
+        priority: bound - base
+        for priority, (bound, base) in zip(pool.priorities, rows, strict=True)
+    }
+
+
 def sum_ceilings(stock: Stock) -> tuple[int, ...]:
     """By rank, what sums over all nodes allow at the most, given as many as can be above it."""
     most: tuple[int, ...] = ()

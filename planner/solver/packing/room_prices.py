@@ -49,7 +49,7 @@ class Prices:
 
 @dataclass(frozen=True, eq=False)
 class Priced:
-    """By rank, the most pods that can be placed, given as many as can be above it; and prices.
+    """By rank, the most pods that can be placed, given so many above it; and prices.
 
     The prices are those of all ranks together: room that is dear is what pods lack.
     """
@@ -58,20 +58,24 @@ class Priced:
     room: FloatArray
 
 
-def priced(pool: Stock) -> Priced:
-    """What sums and prices say about kinds of nodes; see `pooled`."""
+def priced(pool: Stock, reached: Sequence[int] | None = None) -> Priced:
+    """What sums and prices say about kinds of nodes; see `pooled`.
+
+    Given as many above each rank as can be, or at least as many as are `reached`.
+    """
     most: tuple[int, ...] = ()
     room = np.zeros(pool.room.shape)
     for rank in range(len(pool.priorities)):
-        bound = ceiling(pool, most, rank)
+        above = most if reached is None else tuple(reached[:rank])
+        bound = ceiling(pool, above, rank)
         prices = None
         if (
             bound > int(pool.least[pool.rank == rank].sum())
             and pool.now.size <= tuning.PRICED_CELLS
         ):
-            prices = best_prices(pool, most, rank)
+            prices = best_prices(pool, above, rank)
         if prices is not None:
-            bound = min(bound, prices.ceiling(pool, most, rank))
+            bound = min(bound, prices.ceiling(pool, above, rank))
             room += prices.room
         most += (bound,)
     return Priced(most, room)

@@ -59,6 +59,28 @@ def test_prices_bound_what_any_packing_places(given_: Stock) -> None:
             break
 
 
+@settings(max_examples=60)
+@given(pinned(), st.data())
+def test_beside_what_is_reached_no_packing_places_more_of_a_lower_priority(
+    given_: Stock, data: st.DataObject
+) -> None:
+    tables = [given_.placed(table) for table in _legal(given_)]
+    reached = data.draw(st.sampled_from(tables))
+    most = priced(pooled(given_)[0], reached).most
+    for placed in tables:
+        for rank, bound in enumerate(most):
+            if all(a >= b for a, b in zip(placed[:rank], reached[:rank], strict=True)):
+                assert placed[rank] <= bound
+
+
+def test_more_is_possible_of_a_lower_priority_beside_less_of_a_higher_one() -> None:
+    # A node of 4: one of the highest priority asks for 3, those below for 1 each.
+    given_ = stock([[3], [1]], [[4]], [1, 4], [0, 1])
+    pool = pooled(given_)[0]
+    assert priced(pool).most == (1, 1)
+    assert priced(pool, (0, 2)).most == (1, 4)
+
+
 def test_room_of_nodes_that_pinned_pods_need_has_a_price() -> None:
     # In total there is room for 6; the pinned ones share a node that holds 2.
     given_ = replace(
@@ -96,6 +118,15 @@ def test_after_chains_nobody_waits_for_whom_one_move_makes_room(given_: Stock) -
         *same, more = sorted((table.sum(axis=1) - found.sum(axis=1)).tolist())
         if more == 1 and not any(same):
             assert _moved(found, table) > 1
+
+
+def test_chains_end_with_their_budget() -> None:
+    given_ = stock([[1], [2]], [[3], [3]], [2, 2], [0, 0])
+    pool, kinds = pooled(given_)
+    chains = Chains(given_, given_.now, priced(pool).room[kinds])
+    assert not chains.run(thorough=True, share=lambda _: 1.0).any()
+    assert chains.work == 0
+    assert chains.run(thorough=True).sum() == 4
 
 
 def _moved(before: IntArray, after: IntArray) -> int:
