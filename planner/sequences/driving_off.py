@@ -50,6 +50,9 @@ from planner.words import NAMED, conjoined, count_of
 
 FIRST_SHARE = 0.2
 """The part of the time limit for the first plan, where replacements could drive others off."""
+FIRST_CLOCK = 0.5
+"""What has passed of a user's limit when the first plan is cut short: all others come from it, so
+it is not given up because the machine is busy."""
 ALL_SHARE = 0.9
 """The part for all plans with their trials: the rest is for checking and writing down."""
 ROUNDS = 30
@@ -93,8 +96,7 @@ def _planned(
         outcome = plan_within_budgets(cluster, options, profile, report, first=first)
         tried = not (options.relax or options.surge)
         return outcome, scheduler_replay(outcome) if tried else None
-    first_limit = options.within(options.time_limit * FIRST_SHARE)
-    first = plan_within_budgets(cluster, first_limit, profile, report)
+    first = plan_within_budgets(cluster, _for_the_first(options), profile, report)
     in_full = replace(first.problem.options, time_limit=options.time_limit, until=options.until)
     first = replace(first, problem=replace(first.problem, options=in_full))
     limit = options.time_limit * ALL_SHARE
@@ -102,6 +104,13 @@ def _planned(
     effort = Effort(max(limit - first.decision.spent, 0.0), until)
     search = _Careful(first, report, effort)
     return search.run()
+
+
+def _for_the_first(options: SolveOptions) -> SolveOptions:
+    """A part of the work, and a larger one of the clock."""
+    seconds = options.time_limit
+    cut_short = options.until - seconds * (1 - FIRST_CLOCK)
+    return replace(options, time_limit=seconds * FIRST_SHARE, until=cut_short)
 
 
 def with_rebalance(outcome: PlanOutcome, report: Report) -> PlanOutcome | None:
