@@ -161,6 +161,7 @@ NODES_FOR_PART = 4
 CLOSE_SHARES = (3.0, 2.0, 1.5, 1.0)
 CLOSE_SETS = 50_000  # such sets at the most, of which a share is chosen
 CLOSE_SET_SECONDS = 2e-6  # what one of them takes
+DEAR_SET_SECONDS = 2.5e-8  # looking for sets that cost too much, for each that is looked at
 CLOSE_SHARE = 0.55  # nodes filled by them
 HALF_LEVELS = 2**14 - 1  # steps of what they request in which halves that lack a pod are ordered
 HALF_GROUPS = 8  # groups for which these are kept together

@@ -80,7 +80,7 @@ class BySets:
         left -= program.seconds
         if no_way or not program.reached or left <= 0:
             return Settled(None, refuted=no_way, work=0)
-        filling = SetFilling(self._stock, goals, every, program)
+        filling = SetFilling(self._stock, goals, program)
         counts = filling.run(left)
         self.seconds += filling.seconds
         return Settled(counts, refuted=False, work=0)

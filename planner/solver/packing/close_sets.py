@@ -2,7 +2,8 @@
 
 What may be wasted in all is known, and what that is for each node. Sets that waste a few times as
 much are a small part of all, and found quickly. Parts of them say where whole ones may be, and lead
-to a packing as parts of all sets would. They say nothing of what is impossible.
+to a packing as parts of all sets would. Where even parts are not enough, their prices say which
+other sets could help; if there are none, so many pods don't fit.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from itertools import zip_longest
 
 import numpy as np
 
-from planner.cluster.topology import IntArray
 from planner.solver import tuning
+from planner.solver.packing.identical_nodes import Settled
 from planner.solver.packing.nearly_full import NearlyFull
-from planner.solver.packing.node_sets import NodeSets
+from planner.solver.packing.node_sets import NodeSets, sets_of
 from planner.solver.packing.question import Stock
 from planner.solver.packing.room_bounds import room_to_waste
 
@@ -26,28 +27,29 @@ class CloseSets:
         self._stock = stock
         self.seconds = 0.0
 
-    def packing(self, goals: tuple[int, ...], limit: float) -> IntArray | None:
-        """Nodes with so many pods of the first ranks, if some work finds any."""
+    def decide(self, goals: tuple[int, ...], limit: float) -> Settled:
+        """Nodes with so many pods of the first ranks, or that there are none, or neither."""
         begin = self.seconds
         sets = self._sets(goals, limit)
         if sets is None or not sets.members.size:
-            return None
+            return Settled(None, refuted=False, work=0)
         # MathOpt takes half a second to import: it is asked only where there is hope.
         from planner.solver.packing.set_filling import SetFilling
+        from planner.solver.packing.set_prices import refuted_by_all
         from planner.solver.packing.set_program import SetProgram
 
         numbers = np.arange(sets.members.shape[1])
         program = SetProgram(self._stock, goals, sets, numbers)
         program.use(sets.least_waste(numbers, self._stock.room[0]))
-        program.converge(limit - (self.seconds - begin))
+        no_way = refuted_by_all(self._stock, goals, program, limit - (self.seconds - begin))
         self.seconds += program.seconds
         left = limit - (self.seconds - begin)
-        if not program.reached or left <= 0:
-            return None
-        filling = SetFilling(self._stock, goals, sets, program)
+        if no_way or not program.reached or left <= 0:
+            return Settled(None, refuted=no_way, work=0)
+        filling = SetFilling(self._stock, goals, program)
         found = filling.run(left)
         self.seconds += filling.seconds
-        return found
+        return Settled(found, refuted=False, work=0)
 
     def _sets(self, goals: tuple[int, ...], limit: float) -> NodeSets | None:
         """The sets with up to one pod more than most nodes; None if there are too many."""
@@ -76,8 +78,4 @@ class CloseSets:
             return None
         self.seconds += len(found.members) * tuning.CLOSE_SET_SECONDS
         members = np.append(groups, len(stock.size))[found.members]
-        asked = np.append(stock.size, np.zeros((1, len(room)), np.int64), axis=0)
-        left = room - asked[members].sum(axis=1)
-        fits = np.flatnonzero((left >= 0).all(axis=1))
-        columns = np.ascontiguousarray(members[fits].T.astype(np.int32))
-        return NodeSets(columns, left[fits], len(stock.size), search.done)
+        return sets_of(members, stock.size, room, search.done)

@@ -47,10 +47,30 @@ class NodeSets:
             found.update(order[at[groups < self.groups]].tolist())
         return sorted(found)
 
+    def joined(self, more: NodeSets) -> NodeSets:
+        """These sets, and then more of them."""
+        depth = max(len(self.members), len(more.members))
+        members = [
+            np.pad(each, ((0, depth - len(each)), (0, 0)), constant_values=self.groups)
+            for each in (self.members, more.members)
+        ]
+        waste = np.concatenate([self.waste, more.waste])
+        joined = np.concatenate(members, axis=1)
+        return NodeSets(joined, waste, self.groups, self.work + more.work)
+
     def counts(self, number: int) -> dict[int, int]:
         """The pods of a set by group."""
         row = self.members[:, number]
         return Counter(row[row < self.groups].tolist())
+
+
+def sets_of(members: IntArray, size: IntArray, room: IntArray, work: int) -> NodeSets:
+    """Sets by the groups of their pods, a row for each; those that don't fit are left out."""
+    asked = np.append(size, np.zeros((1, len(room)), np.int64), axis=0)
+    left = room - asked[members].sum(axis=1)
+    fits = np.flatnonzero((left >= 0).all(axis=1))
+    columns = np.ascontiguousarray(members[fits].T.astype(np.int32))
+    return NodeSets(columns, left[fits], len(size), work)
 
 
 class _Layer(NamedTuple):

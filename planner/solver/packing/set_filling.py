@@ -14,7 +14,6 @@ import numpy as np
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
 from planner.solver.packing.identical_nodes import Settled, settled
-from planner.solver.packing.node_sets import NodeSets
 from planner.solver.packing.question import Stock
 from planner.solver.packing.set_program import SetProgram
 
@@ -22,10 +21,8 @@ from planner.solver.packing.set_program import SetProgram
 class SetFilling:
     """One filling with so many pods of the first ranks."""
 
-    def __init__(
-        self, stock: Stock, goals: tuple[int, ...], sets: NodeSets, program: SetProgram
-    ) -> None:
-        self._stock, self._goals, self._sets, self._program = stock, goals, sets, program
+    def __init__(self, stock: Stock, goals: tuple[int, ...], program: SetProgram) -> None:
+        self._stock, self._goals, self._program = stock, goals, program
         self._pods = np.where(stock.rank < len(goals), stock.total, stock.least)
         self._taken: list[int] = []
         self._begin, self._settling = program.seconds, 0.0
@@ -96,7 +93,7 @@ class SetFilling:
 
     def _counts(self, number: int) -> IntArray:
         found = np.zeros(len(self._pods), np.int64)
-        for group, count in self._sets.counts(number).items():
+        for group, count in self._program.sets.counts(number).items():
             found[group] = count
         return found
 

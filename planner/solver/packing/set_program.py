@@ -42,7 +42,7 @@ class SetProgram:
         self, stock: Stock, goals: tuple[int, ...], sets: NodeSets, numbers: IntArray
     ) -> None:
         rank = len(goals) - 1
-        self._goal, self._sets, self._numbers = goals[rank], sets, numbers
+        self._goal, self.sets, self._numbers = goals[rank], sets, numbers
         self._members = sets.members[:, numbers]
         self._model = model = mathopt.Model()
         most = np.where(stock.rank <= rank, stock.total, stock.least)
@@ -69,6 +69,7 @@ class SetProgram:
         self._near: IntArray = np.zeros(0, np.int64)
         self._node_price = 0.0
         self.reached = False
+        self.dearest = 0
         self.seconds = 0.0
 
     def prices(self) -> IntArray | None:
@@ -88,12 +89,13 @@ class SetProgram:
         near = self._near
         return self._add(near, self._worth(near, prices)) if len(near) else False
 
-    def grow_by_all(self, prices: IntArray) -> tuple[bool, int]:
-        """The same with all sets, and what the dearest one is worth."""
+    def grow_by_all(self, prices: IntArray) -> bool:
+        """The same with all sets; the `dearest` of them is worth so much."""
         worth = self._worth(None, prices)
         many = min(tuning.NEAR_SETS, len(worth))
         self._near = np.sort(np.argpartition(-worth, many - 1)[:many])
-        return self._add(np.arange(len(worth)), worth), int(worth.max())
+        self.dearest = int(worth.max())
+        return self._add(np.arange(len(worth)), worth)
 
     def _worth(self, some: IntArray | None, prices: IntArray) -> IntArray:
         """What these sets are worth; all if none are named."""
@@ -117,18 +119,31 @@ class SetProgram:
         for each in new:
             self.columns[each] = used = self._model.add_variable(lb=0.0)
             self._nodes.set_coefficient(used, 1.0)
-            for g, count in self._sets.counts(each).items():
+            for g, count in self.sets.counts(each).items():
                 self._held[g].set_coefficient(used, float(count))
         return bool(new)
 
-    def converge(self, limit: float) -> None:
-        """New sets until enough pods fit in parts, or none helps, or the work is done."""
+    def learn(self, more: NodeSets) -> None:
+        """Sets that were not known become columns."""
+        first = self.sets.members.shape[1]
+        numbers = np.arange(first, first + more.members.shape[1])
+        self.sets = self.sets.joined(more)
+        self._numbers = np.append(self._numbers, numbers)
+        self._members = self.sets.members[:, self._numbers]
+        self.use(numbers.tolist())
+
+    def converge(self, limit: float) -> IntArray | None:
+        """New sets until enough pods fit in parts, or none helps, or the work is done.
+
+        The prices if none helps.
+        """
         until = self.seconds + limit
         prices = self.prices()
         while prices is not None and not self.reached and self.seconds < until:
-            if not self.grow(prices) and not self.grow_by_all(prices)[0]:
-                return
+            if not self.grow(prices) and not self.grow_by_all(prices):
+                return prices
             prices = self.prices()
+        return None
 
     def used(self) -> list[tuple[int, float]]:
         """How often the last optimum uses each set, most often first."""

@@ -15,7 +15,7 @@ from dataclasses import replace
 from planner.cluster.topology import IntArray
 from planner.interrupts import interruptible
 from planner.solver import tuning
-from planner.solver.packing.by_sets import BySets
+from planner.solver.packing.by_sets import Best, BySets
 from planner.solver.packing.choose_pods import none_fits
 from planner.solver.packing.close_sets import CloseSets
 from planner.solver.packing.exchanges import ExchangeWalks
@@ -124,27 +124,36 @@ def _by_sets(stock: Stock, packed: Packed, limit: float) -> tuple[Packed, bool]:
 
 
 def _by_close_sets(stock: Stock, packed: Packed, limit: float) -> Packed:
-    """Of the first priority that is open as many as sets that waste little lead to."""
+    """Of the first priority that is open as many as sets that waste little lead to, and no more."""
     sets, before = CloseSets(stock), packed.spent
     while packed.unsettled and sets.seconds < limit:
         rank = packed.open_rank
-        above, counts = packed.placed[:rank], None
         try:
             with interruptible():
-                for goal in range(packed.bounds[rank], packed.placed[rank], -1):
-                    left = limit - sets.seconds
-                    if left <= 0 or counts is not None:
-                        break
-                    counts = sets.packing((*above, goal), left)
+                found = _most_by_close_sets(sets, packed, limit)
         except KeyboardInterrupt:
             return replace(packed, spent=before + sets.seconds, interrupted=True)
-        if counts is None:
-            break
-        counts = _walked_on(stock, counts)
-        packed = bounded(stock, counts, still_known(packed, stock.placed(counts)))
-        if packed.placed[rank] < packed.bounds[rank]:
+        counts = packed.counts if found.counts is None else _walked_on(stock, found.counts)
+        known = {**still_known(packed, stock.placed(counts)), rank: found.most}
+        packed = bounded(stock, counts, known)
+        if packed.placed[rank] < found.most:
             break
     return replace(packed, spent=before + sets.seconds)
+
+
+def _most_by_close_sets(sets: CloseSets, packed: Packed, limit: float) -> Best:
+    """Number by number of the first priority that is open, from the most downwards."""
+    rank = packed.open_rank
+    above, most = packed.placed[:rank], packed.bounds[rank]
+    for goal in range(packed.bounds[rank], packed.placed[rank], -1):
+        left = limit - sets.seconds
+        if left <= 0:
+            break
+        found = sets.decide((*above, goal), left)
+        most = goal - 1 if found.refuted else most
+        if found.counts is not None:
+            return Best(found.counts, most)
+    return Best(None, most)
 
 
 def _settled(stock: Stock, packed: Packed, limit: float) -> Packed:
