@@ -4,13 +4,16 @@ Node by node, every set with the largest pod left that wastes no more than there
 tried on every remainder at once; remainders that are the same are one. So a few nodes are decided:
 if nothing had to be cut off, and no way remains, there is none.
 
+With a price on each pod, sets that are given, and many nodes, it is a search in breadth: remainders
+that cost least are kept, for those leave the dear sets to the nodes that follow.
+
 A remainder is a number of four bits for each group, the highest of which stays free, so that all
 groups are subtracted and compared at once.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -19,6 +22,7 @@ import numpy as np
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
+from planner.solver.model.program import FloatArray
 
 _DIGIT, _DIGITS, _MOST = 4, 15, 7
 """Bits of a group, groups of a word, and pods of a group."""
@@ -70,6 +74,20 @@ def completed(
     return _Search(size, pods, room, nodes, effort).run(slack)
 
 
+def led(
+    size: IntArray, pods: IntArray, room: IntArray, nodes: int, members: IntArray, effort: Effort
+) -> Completed:
+    """Whether they fit with sets that are given, each a row of groups; None found proves nothing.
+
+    The last column of `size` is what pods are worth, that of `room` what the dearest set is worth.
+    """
+    slack = room * nodes - pods @ size
+    if (slack < 0).any() or pods.max(initial=0) > _MOST or not len(members):
+        return Completed(None, complete=False, work=0, begun=False)
+    found = _Search(size, pods, room, nodes, effort, members).run(slack)
+    return replace(found, complete=False)
+
+
 def _once(states: _States) -> _States:
     """Each remainder once."""
     order = np.lexsort(states.words.T)
@@ -81,10 +99,19 @@ def _once(states: _States) -> _States:
 
 def _roomiest(states: _States, width: int) -> _States:
     """Of many remainders those that leave the most room, of what there is least of."""
-    if len(states.words) <= width:
+    least = np.maximum(states.slack.max(axis=0, initial=0), 1)
+    return _largest(states, (states.slack / least).sum(axis=1), width)
+
+
+def _cheapest(states: _States, width: int) -> _States:
+    """Of many remainders those that cost least: on the nodes before, least worth was given up."""
+    return _largest(states, states.slack[:, -1], width)
+
+
+def _largest(states: _States, value: FloatArray | IntArray, width: int) -> _States:
+    if len(value) <= width:
         return states
-    least = np.maximum(states.slack.max(axis=0), 1)
-    best = np.argsort(-(states.slack / least).sum(axis=1), kind="stable")[:width]
+    best = np.argsort(-value, kind="stable")[:width]
     return _States(*(each[best] for each in states))
 
 
@@ -97,7 +124,13 @@ class _Search:
     """One search; groups are in order of weight, those with many pods in several parts."""
 
     def __init__(
-        self, size: IntArray, pods: IntArray, room: IntArray, nodes: int, effort: Effort
+        self,
+        size: IntArray,
+        pods: IntArray,
+        room: IntArray,
+        nodes: int,
+        effort: Effort,
+        members: IntArray | None = None,
     ) -> None:
         shares = size / np.maximum(room, 1)
         order = np.argsort(-(shares.max(axis=1) + shares.mean(axis=1)), kind="stable")
@@ -110,10 +143,11 @@ class _Search:
         self._units = np.zeros((len(parts), -(-len(parts) // _DIGITS) or 1), np.int64)
         self._units[place, place // _DIGITS] = 1 << _DIGIT * (place % _DIGITS)
         self._guard = (self._units * (_MOST + 1)).sum(axis=0)
+        self._members, self._best = members, _roomiest if members is None else _cheapest
         self._work = 0
 
     def run(self, slack: IntArray) -> Completed:
-        sets = self._sets(slack)
+        sets = self._sets(slack) if self._members is None else self._given(self._members, slack)
         if sets is None:
             return Completed(None, complete=False, work=self._work, begun=False)
         start = (self._pods @ self._units)[None]
@@ -123,8 +157,8 @@ class _Search:
             every = self._next(levels[-1], sets)
             if self._work > self._effort.work:
                 return Completed(None, complete=False, work=self._work)
-            some = _once(_roomiest(every, tuning.SPARE_REMAINDERS * self._effort.width))
-            states = _roomiest(some, self._effort.width)
+            some = _once(self._best(every, tuning.SPARE_REMAINDERS * self._effort.width))
+            states = self._best(some, self._effort.width)
             complete &= len(every.words) <= tuning.SPARE_REMAINDERS * self._effort.width
             complete &= len(some.words) == len(states.words)
             if not len(states.words):
@@ -150,6 +184,18 @@ class _Search:
                 return None
         waste = self._room - sums
         full = (waste <= slack).all(axis=1)
+        return _Sets(words[full], waste[full], self._first(words[full]))
+
+    def _given(self, members: IntArray, slack: IntArray) -> _Sets:
+        """Of the sets that are given those that waste no more than there is to waste."""
+        place = np.full(self._shape[0] + 1, len(self._pods))
+        place[self._groups] = np.arange(len(self._groups))
+        units = np.append(self._units, np.zeros((1, self._units.shape[1]), np.int64), axis=0)
+        sizes = np.append(self._size, np.zeros((1, len(self._room)), np.int64), axis=0)
+        words, sums = (each[place[members]].sum(axis=1) for each in (units, sizes))
+        waste = self._room - sums
+        full = ((waste <= slack) & (waste >= 0)).all(axis=1)
+        self._work += members.size
         return _Sets(words[full], waste[full], self._first(words[full]))
 
     def _first(self, words: IntArray) -> IntArray:

@@ -12,9 +12,9 @@ from math import comb, pi, sqrt
 
 import numpy as np
 
-from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
+from planner.solver.packing.node_sets import enough
 from planner.solver.packing.partners import Cells
 from planner.solver.packing.set_halves import Rests, Side, all_rests, count_of_rests
 
@@ -68,7 +68,7 @@ class NearlyFull:
         if found is None:
             return None
         members = np.sort(self._order[found], axis=1)
-        members = members[_there(members, np.append(self._pods, members.shape[1]))]
+        members = members[enough(members, np.append(self._pods, members.shape[1]))]
         members = members[(members < self._groups).sum(axis=1) <= most]
         return FullSets(members, self._room - self._asked[members].sum(axis=1))
 
@@ -177,12 +177,3 @@ class _Search:
         load = (larger[left] & mask) + (smaller[right] & mask)
         good = (load <= self._room[1]) & (load >= self._room[1] - self._spare[1])
         return left[good], right[good]
-
-
-def _there(members: IntArray, pods: IntArray) -> BoolArray:
-    """Whether there are as many pods of each group as a set has; equal groups are side by side."""
-    found = np.ones(len(members), np.bool_)
-    for more in range(1, members.shape[1]):
-        same = members[:, more:] == members[:, :-more]
-        found &= ~(same & (pods[members[:, more:]] <= more)).any(axis=1)
-    return found

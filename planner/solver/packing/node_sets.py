@@ -73,6 +73,15 @@ def sets_of(members: IntArray, size: IntArray, room: IntArray, work: int) -> Nod
     return NodeSets(columns, left[fits], len(size), work)
 
 
+def enough(members: IntArray, pods: IntArray) -> BoolArray:
+    """Whether there are as many pods of each group as a set has; equal groups are side by side."""
+    found = np.ones(len(members), np.bool_)
+    for more in range(1, members.shape[1]):
+        same = members[:, more:] == members[:, :-more]
+        found &= ~(same & (pods[members[:, more:]] <= more)).any(axis=1)
+    return found
+
+
 class _Layer(NamedTuple):
     """Sets of so many pods, those with the same last group side by side."""
 

@@ -16,7 +16,7 @@ from planner.cluster.topology import IntArray
 from planner.solver import tuning
 from planner.solver.model.math_opt import linear_optimum
 from planner.solver.model.program import FREE, FloatArray
-from planner.solver.packing.node_sets import NodeSets
+from planner.solver.packing.node_sets import NodeSets, enough
 from planner.solver.packing.question import Stock
 
 UNIT = 2**30
@@ -46,7 +46,7 @@ class SetProgram:
         self._members = sets.members[:, numbers]
         self._model = model = mathopt.Model()
         most = np.where(stock.rank <= rank, stock.total, stock.least)
-        pods = [
+        self._pods = pods = [
             model.add_variable(lb=float(least), ub=float(end))
             for least, end in zip(stock.least.tolist(), most.tolist(), strict=True)
         ]
@@ -67,6 +67,7 @@ class SetProgram:
         self.columns: dict[int, mathopt.Variable] = {}
         self._result: mathopt.SolveResult | None = None
         self._near: IntArray = np.zeros(0, np.int64)
+        self.worth: IntArray = np.zeros(len(pods), np.int64)
         self._node_price = 0.0
         self.reached = False
         self.dearest = 0
@@ -82,7 +83,8 @@ class SetProgram:
         self.reached = -found.objective_value() >= self._goal - SURE
         self._node_price = -float(found.dual_values([self._nodes])[0])
         worth: FloatArray = np.array(found.dual_values(self._held))
-        return np.clip(worth * UNIT, 0, DEAREST).astype(np.int64)
+        self.worth = np.clip(worth * UNIT, 0, DEAREST).astype(np.int64)
+        return self.worth
 
     def grow(self, prices: IntArray) -> bool:
         """More sets of those that were dear before; False if none of them helps."""
@@ -144,6 +146,30 @@ class SetProgram:
                 return prices
             prices = self.prices()
         return None
+
+    def improve(self, limit: float) -> None:
+        """New sets until none helps, or the work is done: then more pods may fit than enough."""
+        until = self.seconds + limit
+        prices = self.prices()
+        while prices is not None and self.seconds < until:
+            if not self.grow(prices) and not self.grow_by_all(prices):
+                return
+            prices = self.prices()
+
+    def placed(self) -> FloatArray:
+        """The pods of each group that the last optimum places, in parts."""
+        if self._result is None:
+            return np.zeros(len(self._pods))
+        return np.array(self._result.variable_values(self._pods))
+
+    def cheap_sets(self, pods: IntArray, most: int) -> IntArray:
+        """Up to so many sets of these pods, those that are worth most; a row of groups each."""
+        members = self._members.T.astype(np.int64)
+        self.seconds += members.size * tuning.CHEAP_MEMBER_SECONDS
+        there = members[(np.append(pods, 1)[members] > 0).all(axis=1)]
+        there = there[enough(there, np.append(pods, there.shape[1]))]
+        worth = np.append(self.worth, 0)[there].sum(axis=1)
+        return there[np.argsort(-worth, kind="stable")[:most]]
 
     def used(self) -> list[tuple[int, float]]:
         """How often the last optimum uses each set, most often first."""
