@@ -43,7 +43,7 @@ class Rests:
     last: SmallArray
     ends: Sequence[IntArray]
     step: int
-    order: IntArray
+    order: SmallArray
     level: npt.NDArray[np.uint16]
 
     def members(self, numbers: IntArray) -> IntArray:
@@ -70,7 +70,7 @@ def all_rests(size: IntArray, pods: int, low_bits: int) -> Rests:
     tight = sums >> low_bits
     step = int(tight.max()) // tuning.HALF_LEVELS + 1
     level = (tight // step).astype(np.uint16)
-    order = np.argsort(level, kind="stable")
+    order = np.argsort(level, kind="stable").astype(np.int32)
     return Rests(sums, first[order], last[order], ends, step, order, level[order])
 
 
