@@ -35,6 +35,8 @@ LANDING_SECONDS, LANDING_NODE_SECONDS = 3e-4, 5e-8
 """About what a replay takes for each landing in it, and for each node beside that."""
 PREEMPTION_SECONDS = 4e-5
 """About what it takes in each wave to see whom others could drive off, for each node."""
+FEW_WAVES = 7
+"""With more it takes longer in each: pods that find no node are tried again in all that follow."""
 JUDGING_SECONDS = 1.2
 """For all replays that look for preemptions; where a single one takes longer, there is none."""
 FEWEST_SEEDS = 2
@@ -136,7 +138,9 @@ def _seeds_beside(outcome: PlanOutcome, evictions: int) -> int:
     """As many as part of the limit holds; the fewest that say anything may take twice as much."""
     share = TIME_SHARE * outcome.problem.options.time_limit
     one = replay_seconds(outcome.before, len(outcome.before.pending) + evictions)
-    one += len(outcome.waves.waves) * len(outcome.before.nodes) * PREEMPTION_SECONDS
+    waves = len(outcome.waves.waves)
+    each = len(outcome.before.nodes) * PREEMPTION_SECONDS * max(1.0, waves / FEW_WAVES)
+    one += waves * each
     seeds = int(share / one)
     if seeds < FEWEST_SEEDS:
         seeds = FEWEST_SEEDS if FEWEST_SEEDS * one <= 2 * share else 0
