@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -95,6 +96,8 @@ class Trial:
         self.making = PodMaking(cluster)
         self._hopeless = hopeless
         self.held = held
+        self.openings: dict[tuple[int, bool], Opening] = {}
+        """By seed, and by whether there is preemption: the same whoever waves may evict."""
 
     @property
     def node_of(self) -> IntArray:
@@ -113,12 +116,14 @@ class Trial:
         *,
         unlimited: bool = False,
         preempt: bool = True,
+        until_driven: bool = False,
         choices: Choices | None = None,
         until: float = math.inf,
     ) -> TrialRun:
         """Carry the waves out; `unlimited` minds no budget. `choices` takes up what was tied.
 
-        Without `preempt` whoever finds no node waits, and drives nobody off.
+        Without `preempt` whoever finds no node waits, and drives nobody off. `until_driven` ends
+        with the first wave in which somebody is driven off.
 
         By the monotonic clock, a trial that has not ended by `until` ends with OutOfTimeError.
         """
@@ -132,7 +137,7 @@ class Trial:
         )
         running.until = until
         self.state.cordon(self.held)
-        running.settle()
+        self._open(running, (manner.seed, preempt) if choices is None else None)
         budgets = Budgets(self.state.cluster, self.allowances)
         after: list[IntArray] = []
         refused: int | None = None
@@ -144,7 +149,7 @@ class Trial:
             running.end(holds=wave.holds)
             if not manner.seed:
                 after.append(self.state.node_of[: self._size])
-            if refused is not None:
+            if refused is not None or (until_driven and running.driven):
                 break
         return TrialRun(
             node_of=self.state.node_of[: self._size],
@@ -153,6 +158,16 @@ class Trial:
             refused=refused,
             driven=tuple(running.driven),
         )
+
+    def _open(self, running: _Running, known_by: tuple[int, bool] | None) -> None:
+        """What kube-scheduler does before the first wave: the same whatever waves there are."""
+        known = None if known_by is None else self.openings.get(known_by)
+        if known is not None:
+            running.reopen(known)
+            return
+        running.settle()
+        if known_by is not None:
+            self.openings[known_by] = running.opening(self._size)
 
     def _wave(
         self, running: _Running, wave: WavePlan, budgets: Budgets | None, manner: Manner
@@ -171,6 +186,16 @@ class Trial:
                 running.settle()
         running.settle()
         return None
+
+
+class Opening(NamedTuple):
+    """Where everybody is before the first wave, who has landed and who waits, and the next draw."""
+
+    node_of: IntArray
+    landings: tuple[Landing, ...]
+    waiting: tuple[int, ...]
+    made_anew: frozenset[int]
+    drawn: tuple[Any, ...] | None
 
 
 class Budgets:
@@ -222,6 +247,25 @@ class _Running(Settling):
         self.waiting = [pod for pod in self.waiting if pod not in hopeless]
         self._leaving: list[int] = []
         self._late: list[int] = []
+
+    def opening(self, pods: int) -> Opening:
+        """To be taken up by another trial of the same manner; so many pods are no twins."""
+        return Opening(
+            self.state.node_of[:pods],
+            tuple(self.landings),
+            tuple(self.waiting),
+            frozenset(self._made_anew),
+            None if self.random is None else self.random.getstate(),
+        )
+
+    def reopen(self, known: Opening) -> None:
+        """Everybody is where another trial of the same manner had them before its first wave."""
+        self.state.take_up(known.node_of)
+        self.landings.extend(known.landings)
+        self.waiting = list(known.waiting)
+        self._made_anew.update(known.made_anew)
+        if self.random is not None and known.drawn is not None:
+            self.random.setstate(known.drawn)
 
     def begin(self, wave: int, cordons: Sequence[int]) -> None:
         """A wave begins under its cordons."""

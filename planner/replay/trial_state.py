@@ -187,6 +187,11 @@ class TrialState:
         """The pod runs on the node."""
         self._put(pod, node)
 
+    def take_up(self, node_of: IntArray) -> None:
+        """Every pod is where it is said to be; of others nothing is."""
+        for pod in np.flatnonzero(self._now[: len(node_of)] != node_of).tolist():
+            self._put(pod, int(node_of[pod]))
+
     def best(self, pod: int) -> IntArray:
         """The nodes of which kube-scheduler picks any for the pod now; none if it has to wait."""
         group = int(self.cluster.group_of[pod])

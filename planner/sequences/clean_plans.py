@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from planner.cluster.topology import IntArray
@@ -21,6 +22,8 @@ class Series:
     spared: frozenset[int]
     seconds: float = ROUND_SECONDS
     reasons: dict[int, str] = field(default_factory=dict)
+    trying: float = math.inf
+    """How many seconds of trials it may take until such a plan is clean."""
 
 
 @dataclass(frozen=True, eq=False)

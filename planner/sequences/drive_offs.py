@@ -21,7 +21,9 @@ from planner.solver.problem.problem import Problem
 
 WAVE_SECONDS = 4e-6
 """About what each wave of a trial takes for each pod that waits, beside the landings in it."""
-SOME_TRIALS = 18
+LANDING_SHARE = 0.6
+"""The part of a replay's landings that a trial has in the mean: many who wait find no node."""
+SOME_TRIALS = 10
 """About so many it takes until a plan with cordons is clean."""
 SLOW_SECONDS = 0.1
 """Trials that take longer than this are few."""
@@ -35,6 +37,10 @@ class DriveOff(NamedTuple):
     node: int | None
 
 
+class EffortOverError(Exception):
+    """There is no time to finish what was begun, and there is something else to show."""
+
+
 @dataclass(eq=False)
 class Effort:
     """Work in about seconds, and the clock: whichever ends first."""
@@ -42,6 +48,16 @@ class Effort:
     seconds: float
     until: float
     spent: float = 0.0
+    needed: bool = True
+    """Whether there is nothing else yet, so that what is under way is brought to an end."""
+    counted: bool = False
+    """Whether what is under way is given up by its work, and not by the clock alone."""
+
+    def check(self, more: float = 0.0) -> None:
+        """Give up what is under way if the time is over, or would be after so much more work."""
+        over = self.counted and self.spent + more >= self.seconds
+        if not self.needed and (over or self.late):
+            raise EffortOverError
 
     @property
     def over(self) -> bool:
@@ -78,6 +94,13 @@ class DriveOffs:
         self._known: frozenset[int] = frozenset()
         self._trial: Trial | None = None
         self.ends: list[IntArray] = []
+        self.enough = effort.seconds
+        """How much work is spent when the steps that are tried now should be clean."""
+
+    @property
+    def overdue(self) -> bool:
+        """Whether there is no time for as many trials as one would like."""
+        return self.effort.spent >= self.enough or self.effort.late
 
     @property
     def slow(self) -> bool:
@@ -97,17 +120,18 @@ class DriveOffs:
         return int(self._trials_left(evictions)) - len(self._seeds)
 
     def _trials_left(self, evictions: int) -> float:
+        one = self._seconds_of(evictions, evictions)
+        return 0.0 if self.overdue else (self.enough - self.effort.spent) / one
+
+    def _seconds_of(self, pods: int, waves: int) -> float:
         cluster = self.problem.cluster
-        landings = replay_seconds(cluster, len(cluster.pending) + evictions)
-        one = landings + self._seconds_of(evictions)
-        left = 0.0 if self.effort.over else self.effort.seconds - self.effort.spent
-        return left / one
+        landings = LANDING_SHARE * replay_seconds(cluster, len(cluster.pending) + pods)
+        return landings + WAVE_SECONDS * waves * len(cluster.pending)
 
-    def _seconds_of(self, waves: int) -> float:
-        return WAVE_SECONDS * waves * len(self.problem.cluster.pending)
-
-    def in_waves(self, waves: Waves) -> tuple[DriveOff, ...] | None:
+    def in_waves(self, waves: Waves, *, at_all: bool = False) -> tuple[DriveOff, ...] | None:
         """Who is driven off in the first seed in which somebody is; None if the waves are clean.
+
+        Where it only matters whether anybody is `at_all`, that ends with the first wave.
 
         Then `ends` says where pods are in the end, seed by seed: of fewer seeds where a user has
         waited long enough.
@@ -119,21 +143,20 @@ class DriveOffs:
             return None
         trial = self._trial_of(frozenset(pods))
         for at, seed in enumerate(self._seeds):
+            self.effort.check()
             if self.effort.late and _both_ways(self._seeds[:at]):
                 break
-            driven = self._tried(trial, going, seed, len(pods))
+            driven = self._tried(trial, going, seed, len(pods), at_all=at_all)
             if driven:
                 self._seeds.insert(0, self._seeds.pop(at))
                 return driven
         return None
 
     def _tried(
-        self, trial: Trial, waves: list[WavePlan], seed: int, pods: int
+        self, trial: Trial, waves: list[WavePlan], seed: int, pods: int, *, at_all: bool
     ) -> tuple[DriveOff, ...]:
-        cluster = self.problem.cluster
-        self.effort.spent += replay_seconds(cluster, len(cluster.pending) + pods)
-        self.effort.spent += self._seconds_of(len(waves))
-        run = trial.run(waves, manner(seed), unlimited=True)
+        run = trial.run(waves, manner(seed), unlimited=True, until_driven=at_all)
+        self.effort.spent += self._seconds_of(pods, len(waves))
         self.ends.append(run.node_of)
         landed = {landing.pod: landing.node for landing in run.landings}
         return tuple(DriveOff(pod, victim, landed.get(pod)) for pod, victim in run.driven)
@@ -142,9 +165,10 @@ class DriveOffs:
         """What trials have learnt is kept as long as they evict the same pods or some of them."""
         if self._trial is None or not pods <= self._known:
             self._known |= pods
-            self._trial = Trial(
-                self.problem.cluster, self._profile, self._allowances, sorted(self._known)
-            )
+            before, cluster = self._trial, self.problem.cluster
+            self._trial = Trial(cluster, self._profile, self._allowances, sorted(self._known))
+            if before is not None:
+                self._trial.openings.update(before.openings)
         return self._trial
 
 

@@ -9,6 +9,7 @@ better plan has to beat, found in little time; where a user waits no longer, for
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
@@ -48,12 +49,13 @@ def few_evictions_each(
     begun: Sequence[Step] = (),
     smallest_first: Sequence[bool] = (False, True),
     grace: float = 0.0,
+    exchanges: float = math.inf,
 ) -> Iterator[tuple[Step, ...]]:
     """Steps after those that are begun, with no more moves than the options allow in all.
 
     In the order of the queue, and with the smallest pods of each priority first. Either may place
     more. No budget that allows nothing is asked for an eviction. So many seconds after a user waits
-    no longer, the rest of the pods is not looked at.
+    no longer, or after so many `exchanges` that were looked at, the rest of the pods is not.
     """
     start = check_steps(problem.cluster, begun, profile).after if begun else problem.cluster
     waiting = (pod for pods in problem.waiting.values() for pod in pods)
@@ -65,7 +67,7 @@ def few_evictions_each(
     for smallest in smallest_first:
         planned = _FewEvictionsEach(problem, SchedulingState(start), profile, may_move, moves)
         pods = planned.smallest_first(queue) if smallest else queue
-        steps = planned.run(pods, problem.options.until + grace)
+        steps = planned.run(pods, problem.options.until + grace, exchanges)
         yield (*begun, *steps)
 
 
@@ -89,6 +91,7 @@ class _FewEvictionsEach:
         self._moves_left = moves
         self._may_move = self._by_preference(may_move)
         self._moved = np.zeros(len(problem.cluster.pods), np.bool_)
+        self._exchanges = 0
 
     def smallest_first(self, pods: Sequence[int]) -> list[int]:
         """The pods by what they ask for."""
@@ -102,11 +105,11 @@ class _FewEvictionsEach:
         smallest.sort(key=lambda pod: weights[int(self._group_of[pod])])
         return np.array(smallest, np.int64)
 
-    def run(self, pods: Iterable[int], until: float) -> tuple[Step, ...]:
+    def run(self, pods: Iterable[int], until: float, exchanges: float) -> tuple[Step, ...]:
         """By priority; who is like a pod that found nothing is not tried."""
         cluster, hopeless = self._problem.cluster, set[int]()
         for pod in sorted(pods, key=lambda each: -cluster.pods[each].priority):
-            if time.monotonic() >= until:
+            if time.monotonic() >= until or self._exchanges >= exchanges:
                 break
             group = int(self._group_of[pod])
             if group not in hopeless and not self._settle(pod):
@@ -186,6 +189,7 @@ class _FewEvictionsEach:
         self, pod: int, node: int, leaving: Sequence[int], home: _Home, but: _Nodes = frozenset()
     ) -> bool:
         """Find the others a home and place this one; if a filter refuses, nothing happens."""
+        self._exchanges += 1
         mark, found = len(self._steps), len(leaving) <= self._moves_left
         for other in leaving:
             if not found:

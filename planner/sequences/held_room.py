@@ -10,9 +10,10 @@ who is there first. Several nodes are opened at once if nobody who could drive o
 choice between them.
 
 Where that is not enough, all room is `closed` but that of the nodes that are opened: whatever
-somebody who waits could take, and whatever has been opened before. Then pods land as planned, up to
-those that wait with the same priority, of which anyone may be first: so nodes that the others can't
-take, or may take without harm, are opened before the rest (see `first_come`).
+somebody who waits could take. Then pods land as planned, up to those that wait with the same
+priority, of which anyone may be first: so nodes that the others can't take, or may take without
+harm, are opened before the rest (see `first_come`). Where somebody lands elsewhere all the same,
+`lasting` cordons help: what was closed stays so until it is opened, and is closed again then.
 
 Only for plans in which nothing but room decides: there any order is legal that has room.
 """
@@ -20,6 +21,7 @@ Only for plans in which nothing but room decides: there any order is legal that 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -29,18 +31,20 @@ from planner.sequences.first_come import FirstCome
 from planner.sequences.takers import Takers
 from planner.solver.problem.problem import Problem
 
+Way = Literal["held", "closed", "lasting"]
+"""From few cordons to many: on room that is needed later, on all other room, and for good."""
 MOST_HIDDEN = 5
 """One in so many nodes may be cordoned for pods that wait until their own node is opened."""
 
 
 def waves_with_held_room(
-    problem: Problem, steps: Sequence[Step], *, closed: bool = False
+    problem: Problem, steps: Sequence[Step], way: Way = "held"
 ) -> list[tuple[Step, ...]] | None:
     """The same moves and placements in another order, with cordons that are lifted in the end.
 
-    With all other room `closed` they are more. None if there is no room for all of it in the end.
+    None if there is no room for all of it in the end.
     """
-    return (_Closing if closed else _Holding)(problem, steps).run()
+    return _WAYS[way](problem, steps).run()
 
 
 class _Holding:
@@ -216,8 +220,6 @@ class _Closing(_Holding):
         super().__init__(problem, steps)
         self._first_come = FirstCome(problem, self._takers, steps)
         self._landing: Sequence[int] = ()
-        self._seen: set[int] = set()
-        """Nodes that were opened: somebody else may have landed there."""
 
     def run(self) -> list[tuple[Step, ...]] | None:
         waves = super().run()
@@ -253,6 +255,28 @@ class _Closing(_Holding):
 
     def _to_cordon(self, opened: Collection[int]) -> set[int]:
         found = self._first_come.anywhere() | self._takers.any_of(self._landing)
-        closed = {*np.flatnonzero(found).tolist(), *self._cordoned, *self._seen}
+        return set(np.flatnonzero(found).tolist()).difference(opened)
+
+
+class _StayingClosed(_Closing):
+    """And what was closed, or has been opened before, is closed until the end.
+
+    Whoever lands elsewhere than planned may need other room than those that should wait by then.
+    """
+
+    def __init__(self, problem: Problem, steps: Sequence[Step]) -> None:
+        super().__init__(problem, steps)
+        self._seen: set[int] = set()
+        """Nodes that were opened: somebody else may have landed there."""
+
+    def _to_cordon(self, opened: Collection[int]) -> set[int]:
+        closed = super()._to_cordon(opened) | self._cordoned | self._seen
         self._seen.update(opened)
         return closed.difference(opened)
+
+
+_WAYS: dict[Way, type[_Holding]] = {
+    "held": _Holding,
+    "closed": _Closing,
+    "lasting": _StayingClosed,
+}

@@ -41,6 +41,7 @@ __all__ = [
     "only_room_matters",
     "placed_beside",
     "placed_bounds",
+    "rearranged",
     "room_by_windows",
     "silent",
     "solve",
@@ -99,6 +100,24 @@ def room_by_windows(problem: Problem, seconds: float) -> tuple[Mapping[Cell, int
     search.run(Budget(seconds, problem.options.until), lambda _: None)
     done = stock.placed(search.counts) == everybody
     return (stock.state(search.counts) if done else None), True
+
+
+def rearranged(
+    problem: Problem, start: Mapping[Cell, int], seconds: float
+) -> tuple[Mapping[Cell, int], float]:
+    """A state that is no worse than where it starts, and the work that it took.
+
+    Only where nothing but room decides, and the packing is not too large: otherwise it is the same.
+    """
+    stock = stock_of(problem)
+    if stock is None or stock.now.size > tuning.REARRANGED_CELLS:
+        return start, 0.0
+    from planner.solver.packing.rearrange import Budget, Rearranging
+
+    search = Rearranging(stock, stock.counts(start), problem.options.seed)
+    budget = Budget(seconds, problem.options.until)
+    search.run(budget, lambda _: None)
+    return stock.state(search.counts), budget.spent
 
 
 def only_room_matters(problem: Problem) -> bool:

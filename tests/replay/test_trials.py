@@ -91,3 +91,38 @@ def test_a_stateful_pod_is_made_anew_only_when_the_old_one_is_gone() -> None:
     owner = workload("StatefulSet", "db", {"replicas": 1})
     cluster = cluster_of(node("n1"), owner, member(0, "n1", cpu="4"))
     assert where(cluster, tried(cluster, ["db-0"], terminating=True), "db-0") == "n1"
+
+
+def test_what_happens_before_the_first_wave_is_the_same_in_every_trial() -> None:
+    cluster = cluster_of(
+        node("n1"),
+        node("n2"),
+        replica("low", "n1"),
+        replica("other", "n2"),
+        replica("high", **HIGH),
+    )
+    evicted = cluster.pod_index["default/other"]
+    trial = Trial(cluster, default_profile(), allowances(cluster), [evicted])
+    for seed in range(4):
+        runs = [
+            trial.run([WavePlan(pods)], Manner(seed), unlimited=True)
+            for pods in ((), (evicted,), ())
+        ]
+        assert runs[0].node_of.tolist() == runs[2].node_of.tolist()
+        assert list(runs[0].landings) == list(runs[2].landings)
+        assert runs[0].driven == runs[2].driven == ()
+
+
+def test_a_trial_may_end_with_the_first_that_is_driven_off() -> None:
+    here: Json = {"nodeSelector": {"kubernetes.io/hostname": "n1"}}
+    cluster = cluster_of(
+        node("n1"), node("n2"), node("n3"), replica("low", "n2"), replica("high", "n1", **HIGH),
+        replica("other", **here), replica("last", "n3"),
+    )  # fmt: skip
+    pods = [cluster.pod_index[f"default/{name}"] for name in ("high", "last")]
+    trial = Trial(cluster, default_profile(), allowances(cluster), pods)
+    waves = [WavePlan((pod,)) for pod in pods]
+    ended = trial.run(waves, Manner(1, terminating=True), unlimited=True, until_driven=True)
+    whole = trial.run(waves, Manner(1, terminating=True), unlimited=True)
+    assert names(cluster, ended.preempted) == ["low"]
+    assert len(ended.landings) < len(whole.landings)

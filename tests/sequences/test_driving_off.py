@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Sequence
 from itertools import chain
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.full_clusters import full_cluster
+from benchmarks.full_clusters import SHAPES, Shape, full_cluster
 from benchmarks.openb import cluster_of
 from benchmarks.pressure import Instance, snapshot
 from planner.cluster import Cluster
@@ -104,6 +105,23 @@ def test_more_time_is_not_worse_where_most_plans_drive_others_off(
     assert plan.verification.scheduler_replay is not None
     assert plan.verification.scheduler_replay.seeds == 20
     assert all(notice.code != "preempts" for notice in plan.notices)
+
+
+@settings(max_examples=4)
+@given(seed=st.integers(0, 10**6), shape=st.sampled_from(SHAPES))
+def test_more_time_is_never_worse(seed: int, shape: Shape) -> None:
+    assert_no_worse(full_cluster(8, shape, seed), (0.3, 1.0, 3.0, 6.0))
+
+
+def test_more_time_is_never_worse_in_a_part_of_a_real_cluster() -> None:
+    assert_no_worse(cluster_of("every-40", 0), (0.5, 1.0, 2.0, 4.0, 8.0))
+
+
+def assert_no_worse(built: Cluster, limits: Sequence[float]) -> None:
+    """Each limit by priority, and then by evictions, as good as the one before."""
+    plans = [planned(built, limit) for limit in limits]
+    worth = [(placed(built, plan), -plan.evictions) for plan in plans]
+    assert worth == sorted(worth)
 
 
 def test_more_than_by_one_eviction_each_which_drives_others_off() -> None:

@@ -45,6 +45,18 @@ def test_nothing_is_looked_at_when_the_user_waits_no_longer() -> None:
     assert planned(built, until=0.0) == ((), ())
 
 
+def test_after_so_many_exchanges_the_rest_of_the_pods_is_not_looked_at() -> None:
+    nodes = [node("large", cpu="4"), node("big", cpu="4"), node("small", cpu="2")]
+    running = (pods("large", app="a", cpu="1"), pods("big", app="b", cpu="1"))
+    built = cluster(nodes, *running, pods("", "", app="c", cpu="4"))
+    problem = build_problem(built, SolveOptions(rebalance=True))
+    whole, begun = (
+        next(few_evictions_each(problem, PROFILE, allowances(built), exchanges=most))
+        for most in (10, 1)
+    )
+    assert (len(whole), begun) == (6, whole[:3])
+
+
 def test_who_fits_without_an_eviction_is_placed_without_one() -> None:
     built = cluster([node("n", cpu="4")], pods("n", cpu="1"), pods("", app="b", cpu="3"))
     assert planned(built)[0] == (Step.place(1, 0),)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +15,7 @@ from planner.replay.steps import Step
 from planner.replay.trial import Trial
 from planner.scheduler.profile import default_profile
 from planner.sequences.few_evictions_each import few_evictions_each
-from planner.sequences.held_room import waves_with_held_room
+from planner.sequences.held_room import Way, waves_with_held_room
 from planner.sequences.plan import problem_of
 from planner.sequences.scheduler_replay import departing, manner
 from planner.sequences.waves import Waves, cut_waves, guess_waves
@@ -25,9 +27,9 @@ from tests.sequences.test_draft import index
 PROFILE = default_profile()
 
 
-def held(built: Cluster, *steps: Step, closed: bool = False) -> Waves:
+def held(built: Cluster, *steps: Step, way: Way = "held") -> Waves:
     problem = problem_of(built, SolveOptions(rebalance=True), PROFILE)
-    waves = waves_with_held_room(problem, steps, closed=closed)
+    waves = waves_with_held_room(problem, steps, way)
     assert waves is not None
     return cut_waves(built, waves, allowances(built))
 
@@ -133,7 +135,7 @@ def small_and_large() -> tuple[Cluster, tuple[Step, ...]]:
 
 def test_the_node_that_only_the_small_pod_can_take_is_opened_before_that_of_the_large_one() -> None:
     built, steps = small_and_large()
-    waves = held(built, *steps, closed=True)
+    waves = held(built, *steps, way="lasting")
     landed = [step for step in waves.steps if step.action == "place"]
     assert [built.pods[step.pod].name[0] for step in landed][-2:] == ["s", "l"]
     assert driven(built, held(built, *steps))
@@ -142,7 +144,7 @@ def test_the_node_that_only_the_small_pod_can_take_is_opened_before_that_of_the_
 
 def test_all_cordons_are_lifted_in_a_last_wave_where_other_room_is_closed() -> None:
     built, steps = small_and_large()
-    last = held(built, *steps, closed=True).waves[-1]
+    last = held(built, *steps, way="lasting").waves[-1]
     assert {step.action for step in last} == {"uncordon"}
 
 
@@ -150,15 +152,15 @@ def test_all_cordons_are_lifted_in_a_last_wave_where_other_room_is_closed() -> N
 @given(
     seed=st.integers(0, 10**6),
     shape=st.sampled_from(("sizes", "flavours")),
-    closed=st.booleans(),
+    way=st.sampled_from(get_args(Way)),
 )
 def test_the_same_pods_end_on_the_same_nodes_by_legal_steps(
-    seed: int, shape: str, closed: bool
+    seed: int, shape: str, way: Way
 ) -> None:
     built = full_cluster(6, "sizes" if shape == "sizes" else "flavours", seed)
     problem = problem_of(built, SolveOptions(rebalance=True), PROFILE)
     for steps in few_evictions_each(problem, PROFILE, allowances(built)):
-        found = held(built, *steps, closed=closed)
+        found = held(built, *steps, way=way)
         checked = check_steps(built, found.steps, PROFILE)
         assert checked.good
         wanted = check_steps(built, steps, PROFILE).after
