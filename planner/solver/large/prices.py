@@ -20,7 +20,7 @@ never make a group's part smaller.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from planner.solver.large.bundles import UNIT, Bundles, Offer, bundles
 from planner.solver.large.classes import Size
 from planner.solver.large.node_states import Pair, Room, gratis
 from planner.solver.large.plain_group import PlainGroup
-from planner.solver.large.room_by_evictions import NEVER
+from planner.solver.large.room_by_evictions import DEPTH, NEVER
 from planner.solver.large.state import State
 
 FAR = 1 << 40
@@ -47,8 +47,9 @@ class Prices:
 class Market:
     """Classes and all states in which one more pod of them could fit, with the evictions.
 
-    For class h: `states[h]`, `domain[h]` and `evictions[h]` run in parallel. Nodes of one kind
-    admit the same tasks, in the same domains.
+    For class h: `states[h]`, `domain[h]` and `evictions[h]` run in parallel. Evictions are exact as
+    far as `room_by_evictions` knows them; the others are the least that it takes, until somebody
+    asks for them (`settle`). Nodes of one kind admit the same tasks, in the same domains.
     """
 
     room: Room
@@ -58,6 +59,17 @@ class Market:
     evictions: list[IntArray]
     kinds: IntArray
     kind_of: IntArray
+    settled: set[tuple[int, int]] = field(default_factory=set)
+
+    def settle(self, h: int, chosen: IntArray) -> int:
+        """Finds what it really takes to land class h in these states of it; how many took more."""
+        before = self.evictions[h][chosen]
+        for i in chosen[before > DEPTH].tolist():
+            if (h, i) not in self.settled:
+                self.settled.add((h, i))
+                state = int(self.states[h][i])
+                self.evictions[h][i] = self.room.exactly(state, self.big[h].request)
+        return int((self.evictions[h][chosen] > before).sum())
 
     def within(self, pay: list[IntArray], fee: IntArray) -> Prices:
         """The prices with fees brought into their limits."""
