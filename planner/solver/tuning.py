@@ -75,6 +75,9 @@ MOST_UNITS = 10  # the same where few nodes have so many,
 STATES_OF_A_NODE = 8  # which is where nodes have so many states in the mean
 SIZE_STEPS = 40  # steps of the mean node in which the requests of one class of promoted pods agree
 GRID = 64  # steps of the grid on which several big pods are put on one node
+# bundles of big pods that are looked at to decide in whole numbers whether the bound can be met:
+MOST_BUNDLES = 20_000
+WHOLE_WAYS_SHARE = 0.2  # of the time left, for that
 MISSING_COST = 40.0  # moves that a landing without a column costs: more than any sensible way
 COVERS = 4  # evictions up to which every set is looked at to find the smallest
 

@@ -33,6 +33,8 @@ from planner.solver.large.prices import (
     reduced,
 )
 from planner.solver.large.state import State
+from planner.solver.large.ways import bundle_columns, ways
+from planner.solver.large.whole_ways import rules_out
 
 ROUNDED = UNIT // 1000
 """What prices may be off by, being rounded."""
@@ -186,7 +188,7 @@ class _Search:
 
     def complete(self) -> list[PlainGroup]:
         """A state from whole columns; the tasks that found no room without further evictions."""
-        chosen = self._chosen()
+        chosen = self._decided()
         self._charge(tuning.CARRY_OUT_SECONDS * len(self.fresh.tasks))
         if chosen is None:
             return []
@@ -199,6 +201,24 @@ class _Search:
         stuck = settle(state)
         self.best.offer(state)
         return stuck
+
+    def _decided(self) -> Chosen | None:
+        """Whole columns; where they don't meet the bound, it is asked whether any could.
+
+        What is lacking then are bundles: prices bring one at a time for a node, if any.
+        """
+        found, chosen = self.found, self._chosen()
+        met = chosen is not None and chosen.moves <= self.best.certain.moves
+        if found is None or met or self.best.certain.moves > found.moves or self.master.missing:
+            return chosen
+        possible = ways(found, found.moves)
+        if possible is None:
+            return chosen
+        if rules_out(self.fresh, found, possible, found.moves, self.best.clock):
+            self.best.prove_moves(found.moves + 1)
+            return chosen
+        more = [self.master.add(column) for column in bundle_columns(found, possible)]
+        return self._chosen() if any(more) else chosen
 
     def _chosen(self) -> Chosen | None:
         """Whole columns: at first those that a state with a move more than the bound may have."""

@@ -61,6 +61,10 @@ class Market:
     kind_of: IntArray
     settled: set[tuple[int, int]] = field(default_factory=set)
 
+    def most(self, h: int, domain: int) -> int:
+        """Pods of class h that can land on one node of the domain, whatever room it has."""
+        return min(int(self.big[h].most[domain]), self.big[h].together)
+
     def settle(self, h: int, chosen: IntArray) -> int:
         """Finds what it really takes to land class h in these states of it; how many took more."""
         before = self.evictions[h][chosen]
@@ -122,9 +126,9 @@ def singles(market: Market, prices: Prices, paid: IntArray) -> IntArray:
     return best
 
 
-def several(market: Market, prices: Prices, paid: IntArray) -> Bundles:
-    """The least value of each node with several big pods, optimistically."""
-    return bundles(market.room, _offers(market, prices), paid)
+def several(market: Market, prices: Prices, paid: IntArray, most: int = 0) -> Bundles:
+    """The least value of each node with several big pods, optimistically, or `most`."""
+    return bundles(market.room, _offers(market, prices), paid, most)
 
 
 def _offers(market: Market, prices: Prices) -> list[Offer]:
@@ -138,7 +142,7 @@ def _offers(market: Market, prices: Prices) -> list[Offer]:
                 nodes=np.flatnonzero(market.kind_of == kind),
                 task=np.array(chosen, np.int64),
                 pay=np.array([prices.pay[h][row[h]] for h in chosen], np.int64),
-                most=np.array([market.big[h].most[row[h]] for h in chosen], np.int64),
+                most=np.array([market.most(h, int(row[h])) for h in chosen], np.int64),
                 request=np.array(request, np.int64).reshape(-1, 2),
             )
         )
