@@ -48,7 +48,7 @@ GLOP_ITERATION_SECONDS = 1e-8  # an iteration of GLOP, for each column
 ROUNDING_SECONDS = 1e-6  # looking at a row for rounding, for each entry
 WINDOW_GROUP_SECONDS = 3e-5  # making a window, for each group of the cluster
 PRICING_SECONDS = 2.5e-7  # a round of prices, for each state of a node and class of pods
-CARRY_OUT_SECONDS = 1e-3  # making a state from columns, for each group
+CARRY_OUT_SECONDS = 1.5e-4  # making a state from columns, for each group
 
 # Large problems: greedy placements. Decided by the rebalancing benchmark.
 
@@ -71,8 +71,13 @@ AS_BIG = 0.8  # waiting pods are big from this share of the smallest one that fi
 AS_BIG_AS_STUCK = 0.95  # the same for promotion, by the smallest evicted pod that finds no room
 # pods of a node whose departures have prices of their own; 2 to this power are its states:
 UNITS = 6
+MOST_UNITS = 10  # the same where few nodes have so many,
+STATES_OF_A_NODE = 8  # which is where nodes have so many states in the mean
 SIZE_STEPS = 40  # steps of the mean node in which the requests of one class of promoted pods agree
 GRID = 64  # steps of the grid on which several big pods are put on one node
+# bundles of big pods that are looked at to decide in whole numbers whether the bound can be met:
+MOST_BUNDLES = 20_000
+WHOLE_WAYS_SHARE = 0.2  # of the time left, for that
 MISSING_COST = 40.0  # moves that a landing without a column costs: more than any sensible way
 COVERS = 4  # evictions up to which every set is looked at to find the smallest
 

@@ -23,15 +23,16 @@ def evictions(found: list[Pod], short: Pod) -> int:
 
 
 @given(pods, pods, st.tuples(st.integers(-3, 20), st.integers(-3, 20)))
-def test_fronts_know_the_fewest_evictions_up_to_three_and_a_bound_beyond(
+def test_fronts_know_the_fewest_evictions_up_to_three_a_bound_beyond_and_all_when_asked(
     first: list[Pod], second: list[Pod], short: Pod
 ) -> None:
     node = np.array([0] * len(first) + [1] * len(second), np.int64)
     request = np.array([*first, *second], np.int64).reshape(-1, 2)
     fronts = fronts_of(2, node, request)
     found = fronts.evictions(np.array([0, 1]), np.array([short, short])).tolist()
-    for answer, given_pods in zip(found, (first, second), strict=True):
+    for i, (answer, given_pods) in enumerate(zip(found, (first, second), strict=True)):
         expected = evictions(given_pods, short)
+        assert fronts.exactly(i, np.array(short)) == expected
         if expected <= DEPTH:
             assert answer == expected
         else:

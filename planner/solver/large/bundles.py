@@ -19,6 +19,8 @@ from planner.solver.large.node_states import Room
 
 UNIT = 720_720
 """Prices are multiples of one part in so many: the least common multiple of 1 to 16."""
+NONE = -(1 << 50)
+"""The pay of a bundle that does not exist."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +72,9 @@ class _Table:
         return tuple(found)
 
 
-def bundles(room: Room, offers: list[Offer], paid: IntArray) -> Bundles:
-    """Over all kinds of nodes; a node without any bundle worth its evictions has value 0."""
-    value = np.zeros(len(room.first), np.int64)
+def bundles(room: Room, offers: list[Offer], paid: IntArray, most: int = 0) -> Bundles:
+    """Over all kinds of nodes; a node without any bundle of a value below `most` has that value."""
+    value = np.full(len(room.first), most, np.int64)
     state = np.full(len(room.first), -1, np.int64)
     pods: dict[int, tuple[int, ...]] = {}
     for offer in offers:
@@ -95,14 +97,15 @@ def _offered(
     most = np.maximum((room.free[states] + room.fronts.prefix[nodes][:, :, -1]).max(axis=0), 1)
     grid = -(-most // tuning.GRID)
     table = _table(offer.pay, offer.request // grid, offer.most)
-    best = np.zeros(len(states), np.int64)
+    best = value[nodes]
     cell = np.zeros((len(states), 2), np.int64)
     evictions = 0
-    while UNIT * evictions < int(table.best.max()) and evictions <= room.fronts.prefix.shape[2]:
+    ceiling = int(table.best.max()) + int(value.max())
+    while UNIT * evictions < ceiling and evictions <= room.fronts.prefix.shape[2]:
         capacity = (room.free[states][:, None, :] + _gains(room, nodes, evictions)) // grid
         inside = np.clip(capacity, 0, tuning.GRID)
         pay = table.best[inside[..., 0], inside[..., 1]]
-        pay = np.where((capacity >= 0).all(axis=2), pay, 0)
+        pay = np.where((capacity >= 0).all(axis=2), pay, NONE)
         at = pay.argmax(axis=1)
         rows = np.arange(len(states))
         cost = UNIT * evictions + paid[states] - pay[rows, at]
@@ -149,7 +152,7 @@ def _table(pay: IntArray, cells: IntArray, most: IntArray) -> _Table:
         single[corner][better] = entry
         table.third.append(third)
         table.second.append(second)
-    np.maximum(several, 0, out=several)
+    several[several < 0] = NONE
     return table
 
 

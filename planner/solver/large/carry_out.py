@@ -8,6 +8,8 @@ import numpy as np
 
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
+from planner.solver.large.covers import fewest
+from planner.solver.large.greedy import cap_room, fits
 from planner.solver.large.master_problem import Column
 from planner.solver.large.node_states import domain_on
 from planner.solver.large.plain_group import PlainGroup
@@ -56,9 +58,11 @@ def _evict(state: State, market: Market, column: Column) -> None:
 
 
 def _land(state: State, members: list[PlainGroup], node: int) -> None:
+    """One pod of the first member that fits there and breaks no rule by it."""
+    at = np.array([node])
     for task in members:
-        fits = (state.free[node][task.needs] >= task.request[task.needs]).all()
-        if fits and _wanted(task, node):
+        within = all(cap_room(task, i, at)[0] > 0 for i in task.caps)
+        if within and fits(state, task, at)[0] and _wanted(task, node):
             state.land(task, node)
             return
 
@@ -75,22 +79,7 @@ def smallest_cover(state: State, market: Market, node: int, short: IntArray) -> 
             sets = sets[enough]
             best = np.lexsort((sizes[sets].sum(axis=1), sizes[sets].max(axis=1)))[0]
             return [groups[i] for i in sets[best].tolist()]
-    return _many(groups, request, short)
-
-
-def _many(groups: list[int], request: IntArray, short: IntArray) -> list[int]:
-    """More pods than can be tried out: always the one that covers most of what is left."""
-    if (request.sum(axis=0) < short).any():
-        return []
-    found: list[int] = []
-    need, alive = short.copy(), np.ones(len(groups), np.bool_)
-    while (need > 0).any():
-        gain = np.minimum(request, np.maximum(need, 0)) / np.maximum(short, 1)
-        pick = int(np.where(alive, gain.sum(axis=1), -1.0).argmax())
-        alive[pick] = False
-        found.append(groups[pick])
-        need = need - request[pick]
-    return found
+    return [groups[i] for i in fewest(request, short)]
 
 
 def _evictable(state: State, market: Market, node: int) -> list[int]:

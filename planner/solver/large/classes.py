@@ -29,6 +29,8 @@ class Size:
     rule: Rule | None
     most: IntArray
     """Per domain: no more pods of the class than this can land there."""
+    together: int
+    """No more of them can land on one node, by rules over other domains than these."""
 
     @property
     def domains(self) -> int:
@@ -66,6 +68,7 @@ def _size(state: State, members: Sequence[PlainGroup]) -> Size:
         landing=state.landing(first),
         rule=None if first.main is None else first.rules[first.main],
         most=np.sum([_most(task) for task in members], axis=0),
+        together=sum(map(_together, members)),
     )
 
 
@@ -78,3 +81,10 @@ def _most(task: PlainGroup) -> IntArray:
     room = np.maximum(0, high - task.counts[task.main] + movable)
     most: IntArray = np.minimum(room, int(movable.sum()) + task.waiting)
     return most
+
+
+def _together(task: PlainGroup) -> int:
+    """The highest count that the other rules admit in a domain; all pods without any."""
+    pods = sum(task.start.values()) + task.waiting
+    highest = (max(task.lows_of(i), default=0) + task.rules[i].skew for i in task.caps)
+    return min(highest, default=pods)

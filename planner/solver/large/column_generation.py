@@ -21,7 +21,7 @@ from planner.solver.large.classes import sizes_of
 from planner.solver.large.construct import settle
 from planner.solver.large.greedy import active, depart, realise
 from planner.solver.large.incumbent import Incumbent
-from planner.solver.large.master_problem import Column, Master
+from planner.solver.large.master_problem import Chosen, Column, Master
 from planner.solver.large.node_states import room_of
 from planner.solver.large.plain_group import PlainGroup
 from planner.solver.large.prices import (
@@ -33,6 +33,8 @@ from planner.solver.large.prices import (
     reduced,
 )
 from planner.solver.large.state import State
+from planner.solver.large.ways import bundle_columns, ways
+from planner.solver.large.whole_ways import rules_out
 
 ROUNDED = UNIT // 1000
 """What prices may be off by, being rounded."""
@@ -127,19 +129,30 @@ class _Search:
         return tuning.PRICING_SECONDS * len(self.market.room.node) * (1 + len(self.market.big))
 
     def _round(self, prices: Prices) -> bool:
-        """One bound and its columns; False if there are none."""
+        """One bound and its columns; False if there are none.
+
+        What two pods would pay together is worth a look once nobody pays a price that is made up.
+        """
         now = priced(self.fresh, self.market, prices)
         if self.found is None or now.total >= self.found.total:
             self.found = now
         self.best.prove_moves(now.moves)
         added = sum(self._cheapest(prices, h, now.paid) for h in range(len(self.market.big)))
-        return bool(added + self._bundles(now.together, now.alone))
+        if not (added and self.master.missing):
+            added += self._bundles(now.together, now.alone)
+        return bool(added)
 
     def _cheapest(self, prices: Prices, h: int, paid: IntArray) -> int:
+        """New columns of single pods, and such that turned out to be dearer."""
         states, room = self.market.states[h], self.market.room
-        worth = reduced(self.market, prices, h, paid) - self.master.rent[room.node[states]]
+        rent = self.master.rent[room.node[states]]
+        worth = reduced(self.market, prices, h, paid) - rent
         chosen = np.argsort(worth, kind="stable")[: tuning.CHEAPEST_COLUMNS]
-        return sum(
+        chosen = chosen[worth[chosen] < -ROUNDED]
+        dearer = self.market.settle(h, chosen)
+        if dearer:
+            worth = reduced(self.market, prices, h, paid) - rent
+        return dearer + sum(
             self.master.add(
                 Column(
                     int(room.node[states[i]]),
@@ -152,7 +165,7 @@ class _Search:
         )
 
     def _bundles(self, together: Bundles, alone: IntArray) -> int:
-        """Columns of several pods; their evictions are found again without the grid."""
+        """Columns of several pods; their evictions are found again without the grid, exactly."""
         least = np.minimum(alone, self.master.rent - ROUNDED)
         nodes = [n for n in together.pods if together.value[n] < least[n]]
         if not nodes:
@@ -160,27 +173,73 @@ class _Search:
         requests = np.stack([size.request for size in self.market.big])
         asked = np.stack([requests[list(together.pods[n])].sum(axis=0) for n in nodes])
         states = together.state[nodes]
-        evictions = self.market.room.evictions(states, asked)
+        rows = zip(nodes, states.tolist(), asked, strict=True)
         return sum(
-            self.master.add(Column(node, state, _counted(together.pods[node]), needed))
-            for node, state, needed in zip(nodes, states.tolist(), evictions.tolist(), strict=True)
+            self.master.add(
+                Column(
+                    node,
+                    state,
+                    _counted(together.pods[node]),
+                    self.market.room.exactly(state, request),
+                )
+            )
+            for node, state, request in rows
         )
 
     def complete(self) -> list[PlainGroup]:
         """A state from whole columns; the tasks that found no room without further evictions."""
-        columns = self.master.choose(self.best.clock.left / 4)
+        chosen = self._decided()
         self._charge(tuning.CARRY_OUT_SECONDS * len(self.fresh.tasks))
-        if columns is None:
+        if chosen is None:
             return []
         state = self.fresh.copy()
         for task in active(state):
             task.hand += task.waiting
-        carry_out(state, self.market, columns)
+        carry_out(state, self.market, chosen.columns)
         for task in active(state):
             depart(state, task)
         stuck = settle(state)
         self.best.offer(state)
         return stuck
+
+    def _decided(self) -> Chosen | None:
+        """Whole columns; where they don't meet the bound, it is asked whether any could.
+
+        What is lacking then are bundles: prices bring one at a time for a node, if any.
+        """
+        found, chosen = self.found, self._chosen()
+        met = chosen is not None and chosen.moves <= self.best.certain.moves
+        if found is None or met or self.best.certain.moves > found.moves or self.master.missing:
+            return chosen
+        possible = ways(found, found.moves)
+        if possible is None:
+            return chosen
+        if rules_out(self.fresh, found, possible, found.moves, self.best.clock):
+            self.best.prove_moves(found.moves + 1)
+            return chosen
+        more = [self.master.add(column) for column in bundle_columns(found, possible)]
+        return self._chosen() if any(more) else chosen
+
+    def _chosen(self) -> Chosen | None:
+        """Whole columns: at first those that a state with a move more than the bound may have."""
+        most = self.best.certain.moves + 1
+        near = self._near(most)
+        found = self.master.choose(self.best.clock.left / 4, near)
+        if len(near) < len(self.master.columns) and (found is None or found.moves > most):
+            return self.master.choose(self.best.clock.left / 4, self.master.columns)
+        return found
+
+    def _near(self, most: int) -> set[Column]:
+        """Columns that prices don't rule out for states with so many moves."""
+        if self.found is None:
+            return set(self.master.columns)
+        spare = UNIT * most - self.found.total
+        least = self.found.nodes
+        return {
+            column
+            for column in self.master.columns
+            if self.master.value(column, self.found) <= int(least[column.node]) + spare
+        }
 
 
 def _counted(classes: tuple[int, ...]) -> tuple[tuple[int, int], ...]:

@@ -9,6 +9,7 @@ into a bound of its own, exactly; nothing is believed that this module computes 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,9 +20,15 @@ from planner.solver import tuning
 from planner.solver.large.bundles import UNIT
 from planner.solver.large.integer_program import cost_of
 from planner.solver.large.plain_group import PlainGroup
-from planner.solver.large.prices import Market, Prices
+from planner.solver.large.prices import Market, Priced, Prices
 from planner.solver.large.state import State
 from planner.solver.model.math_opt import linear_optimum, serial
+
+_NOTHING = mathopt.VariableFilter(filtered_items=())
+_DUALS = mathopt.ModelSolveParameters(
+    variable_values_filter=_NOTHING, reduced_costs_filter=_NOTHING
+)
+"""Prices are all that is asked of the linear program."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +39,14 @@ class Column:
     state: int
     lands: tuple[tuple[int, int], ...]
     evictions: int
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Whole columns, and the moves that they and the groups amount to."""
+
+    columns: list[Column]
+    moves: int
 
 
 @dataclass(eq=False)
@@ -46,9 +61,13 @@ class Master:
     landing: dict[tuple[int, int], mathopt.LinearConstraint] = field(default_factory=dict)
     leaving: list[mathopt.LinearConstraint] = field(default_factory=list)
     whole: list[mathopt.Variable] = field(default_factory=list)
+    given: int = 0
+    """Moves of groups whose departures are not in the model."""
     rent: IntArray = field(init=False)
     """What the use of a node is worth to the columns so far, at most 0: a column that is worth
     looking at is cheaper."""
+    missing: bool = True
+    """Whether some landing still has no column, so that its price is only made up."""
     spent: float = 0.0
     """Seconds of all that was solved, counted in iterations."""
 
@@ -60,8 +79,10 @@ class Master:
             for domain in range(size.domains):
                 self.landing[h, domain] = self._missing()
         big = {t.group: h for h, size in enumerate(self.market.big) for t in size.members}
-        for g in sorted({*big, *(g for g, _ in pairs)}):
+        counted = {g for g, _ in pairs}
+        for g in sorted({*big, *counted}):
             self._group(self.state.tasks[g], big.get(g))
+        self.given = sum(t.bound for g, t in self.state.tasks.items() if g not in counted)
 
     def _group(self, task: PlainGroup, h: int | None) -> None:
         size = 1 if task.main is None else task.rules[task.main].size
@@ -115,17 +136,27 @@ class Master:
             self.used[column.node] = self.model.add_linear_constraint(ub=1.0)
         self.used[column.node].set_coefficient(variable, 1.0)
         for h, pods in column.lands:
-            domain = int(self.market.big[h].domain_at(np.array([column.node]))[0])
-            self.landing[h, domain].set_coefficient(variable, float(pods))
+            self.landing[h, self._domain(h, column.node)].set_coefficient(variable, float(pods))
         pairs, times = np.unique(self.market.room.unit_pair[column.state], return_counts=True)
         for pair, count in zip(pairs.tolist(), times.tolist(), strict=True):
             if pair >= 0:
                 self.leaving[pair].set_coefficient(variable, -float(count))
         return True
 
+    def value(self, column: Column, found: Priced) -> int:
+        """What a column costs beyond what is paid for it."""
+        pay = sum(
+            pods * int(found.prices.pay[h][self._domain(h, column.node)])
+            for h, pods in column.lands
+        )
+        return UNIT * column.evictions + int(found.paid[column.state]) - pay
+
+    def _domain(self, h: int, node: int) -> int:
+        return int(self.market.big[h].domain_at(np.array([node]))[0])
+
     def prices(self, solver: mathopt.IncrementalSolver) -> Prices | None:
         """The duals of the linear optimum as whole numbers of units; None if GLOP gives up."""
-        result = linear_optimum(solver)
+        result = linear_optimum(solver, _DUALS)
         if result is None or not result.has_dual_feasible_solution():
             return None
         self.spent += cost_of(self.model, result)
@@ -133,21 +164,28 @@ class Master:
         pay = [np.zeros(size.domains, np.int64) for size in self.market.big]
         for (h, domain), row in self.landing.items():
             pay[h][domain] = max(0, round(UNIT * duals[row]))
+        made_up = UNIT * tuning.MISSING_COST
+        self.missing = any(int(each.max()) >= made_up for each in pay)
         fee = np.array([round(UNIT * duals[row]) for row in self.leaving], np.int64)
         for node, row in self.used.items():
             self.rent[node] = min(0, round(UNIT * duals[row]))
         return self.market.within(pay, fee)
 
-    def choose(self, effort: float) -> list[Column] | None:
-        """Whole columns; limited by nodes of the search tree, which repeats exactly."""
+    def choose(self, effort: float, allowed: Collection[Column]) -> Chosen | None:
+        """Whole columns, of some; limited by nodes of the search tree, which repeats exactly."""
         for variable in self.whole:
             variable.integer = True
+        for column, variable in self.columns.items():
+            variable.upper_bound = 1.0 if column in allowed else 0.0
         limits = serial(int(10 * effort))
         result = mathopt.solve(self.model, mathopt.SolverType.HIGHS, params=limits)
         self.spent += cost_of(self.model, result)
         for variable in self.whole:
             variable.integer = False
+        for variable in self.columns.values():
+            variable.upper_bound = 1.0
         if not result.has_primal_feasible_solution():
             return None
         values = result.variable_values()
-        return [column for column, v in self.columns.items() if values[v] > 0.5]
+        used = [column for column, v in self.columns.items() if values[v] > 0.5]
+        return Chosen(used, self.given + round(result.objective_value()))

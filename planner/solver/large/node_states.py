@@ -3,8 +3,8 @@
 A *due* pair is a (group, domain) from which the closed form wants departures. A *promoted* group is
 one whose pods are themselves hard to land again. The pods of both are *units*: their departure has
 a price (see `prices`). All other movable pods cost one move each. A *state* is a node with some of
-its units gone. At most UNITS of them are told apart; further due pods count as room for nothing and
-further promoted ones as one move, which only weakens the bound.
+its units gone. A limited number of them is told apart; further due pods count as room for nothing
+and further promoted ones as one move, which only weakens the bound.
 """
 
 from __future__ import annotations
@@ -58,6 +58,12 @@ class Room:
         asked = request[..., self.columns]
         short = np.where(asked > 0, asked - self.free[states], 0)
         return self.fronts.evictions(self.node[states], short)
+
+    def exactly(self, state: int, request: IntArray) -> int:
+        """The same for one state, beyond what is known without a search."""
+        asked = request[self.columns]
+        short = np.where(asked > 0, asked - self.free[state], 0)
+        return self.fronts.exactly(int(self.node[state]), short)
 
     def roomier(self, nodes: IntArray, more: IntArray) -> tuple[Room, IntArray]:
         """These nodes, some maybe several times, with so much more room; and the states' origin."""
@@ -141,10 +147,11 @@ def room_of(state: State, promoted: Collection[int] = ()) -> Room:
     pairs = pairs_of(state, promoted)
     request = state.problem.requests[:, columns]
     pods = _sorted_pods(state, columns, pairs)
-    _overflow(pods, pairs, request)
+    most = _told_apart(pods)
+    _overflow(pods, most, pairs, request)
     amounts = request[np.array(pods.group, np.int64)].reshape(-1, 2)
     fronts = fronts_of(len(state.free), np.array(pods.node, np.int64), amounts)
-    return _states(pods, request, columns, pairs, fronts)
+    return _states(pods, most, request, columns, pairs, fronts)
 
 
 def _sorted_pods(state: State, columns: IntArray, pairs: Pairs) -> _Pods:
@@ -162,21 +169,40 @@ def _sorted_pods(state: State, columns: IntArray, pairs: Pairs) -> _Pods:
     return found
 
 
-def _overflow(pods: _Pods, pairs: Pairs, request: IntArray) -> None:
-    """Units beyond UNITS, the smallest ones, lose their price in the direction that is safe."""
+def _told_apart(pods: _Pods) -> int:
+    """How many units of a node: more where so few nodes have them that there are few states."""
+    units = np.array([len(each) for each in pods.units], np.int64)
+    few = tuning.STATES_OF_A_NODE * len(units)
+    return next(
+        (
+            most
+            for most in range(tuning.MOST_UNITS, tuning.UNITS, -1)
+            if (1 << np.minimum(units, most)).sum() <= few
+        ),
+        tuning.UNITS,
+    )
+
+
+def _overflow(pods: _Pods, most: int, pairs: Pairs, request: IntArray) -> None:
+    """Units beyond `most`, the smallest ones, lose their price in the direction that is safe."""
     for n, units in enumerate(pods.units):
         units.sort(key=lambda unit: (-int(request[unit[1]].sum()), unit))
-        for pair, g in units[tuning.UNITS :]:
+        for pair, g in units[most:]:
             if pairs.due[pair]:
                 pods.free[n] += request[g]
             else:
                 pods.node.append(n)
                 pods.group.append(g)
-        del units[tuning.UNITS :]
+        del units[most:]
 
 
 def _states(
-    pods: _Pods, request: IntArray, columns: IntArray, pairs: Pairs, fronts: Fronts
+    pods: _Pods,
+    most: int,
+    request: IntArray,
+    columns: IntArray,
+    pairs: Pairs,
+    fronts: Fronts,
 ) -> Room:
     node: list[int] = []
     rows: list[IntArray] = []
@@ -192,14 +218,14 @@ def _states(
                 seen.add(key)
                 node.append(n)
                 rows.append(pods.free[n] + request[[g for _, g in gone]].sum(axis=0))
-                gone_pairs.append([pair for pair, _ in gone] + [-1] * (tuning.UNITS - len(gone)))
+                gone_pairs.append([pair for pair, _ in gone] + [-1] * (most - len(gone)))
     return Room(
         columns=columns,
         pairs=pairs,
         host=np.arange(len(first)),
         node=np.array(node, np.int64),
         free=np.stack(rows),
-        unit_pair=np.array(gone_pairs, np.int64).reshape(-1, tuning.UNITS),
+        unit_pair=np.array(gone_pairs, np.int64).reshape(-1, most),
         first=np.array(first, np.int64),
         fronts=fronts,
     )

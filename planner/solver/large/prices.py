@@ -20,7 +20,7 @@ never make a group's part smaller.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from planner.solver.large.bundles import UNIT, Bundles, Offer, bundles
 from planner.solver.large.classes import Size
 from planner.solver.large.node_states import Pair, Room, gratis
 from planner.solver.large.plain_group import PlainGroup
-from planner.solver.large.room_by_evictions import NEVER
+from planner.solver.large.room_by_evictions import DEPTH, NEVER
 from planner.solver.large.state import State
 
 FAR = 1 << 40
@@ -47,8 +47,9 @@ class Prices:
 class Market:
     """Classes and all states in which one more pod of them could fit, with the evictions.
 
-    For class h: `states[h]`, `domain[h]` and `evictions[h]` run in parallel. Nodes of one kind
-    admit the same tasks, in the same domains.
+    For class h: `states[h]`, `domain[h]` and `evictions[h]` run in parallel. Evictions are exact as
+    far as `room_by_evictions` knows them; the others are the least that it takes, until somebody
+    asks for them (`settle`). Nodes of one kind admit the same tasks, in the same domains.
     """
 
     room: Room
@@ -58,6 +59,21 @@ class Market:
     evictions: list[IntArray]
     kinds: IntArray
     kind_of: IntArray
+    settled: set[tuple[int, int]] = field(default_factory=set)
+
+    def most(self, h: int, domain: int) -> int:
+        """Pods of class h that can land on one node of the domain, whatever room it has."""
+        return min(int(self.big[h].most[domain]), self.big[h].together)
+
+    def settle(self, h: int, chosen: IntArray) -> int:
+        """Finds what it really takes to land class h in these states of it; how many took more."""
+        before = self.evictions[h][chosen]
+        for i in chosen[before > DEPTH].tolist():
+            if (h, i) not in self.settled:
+                self.settled.add((h, i))
+                state = int(self.states[h][i])
+                self.evictions[h][i] = self.room.exactly(state, self.big[h].request)
+        return int((self.evictions[h][chosen] > before).sum())
 
     def within(self, pay: list[IntArray], fee: IntArray) -> Prices:
         """The prices with fees brought into their limits."""
@@ -110,9 +126,9 @@ def singles(market: Market, prices: Prices, paid: IntArray) -> IntArray:
     return best
 
 
-def several(market: Market, prices: Prices, paid: IntArray) -> Bundles:
-    """The least value of each node with several big pods, optimistically."""
-    return bundles(market.room, _offers(market, prices), paid)
+def several(market: Market, prices: Prices, paid: IntArray, most: int = 0) -> Bundles:
+    """The least value of each node with several big pods, optimistically, or `most`."""
+    return bundles(market.room, _offers(market, prices), paid, most)
 
 
 def _offers(market: Market, prices: Prices) -> list[Offer]:
@@ -126,7 +142,7 @@ def _offers(market: Market, prices: Prices) -> list[Offer]:
                 nodes=np.flatnonzero(market.kind_of == kind),
                 task=np.array(chosen, np.int64),
                 pay=np.array([prices.pay[h][row[h]] for h in chosen], np.int64),
-                most=np.array([market.big[h].most[row[h]] for h in chosen], np.int64),
+                most=np.array([market.most(h, int(row[h])) for h in chosen], np.int64),
                 request=np.array(request, np.int64).reshape(-1, 2),
             )
         )

@@ -2,7 +2,8 @@
 
 `fronts[j]` of a node are the sums of j + 1 pods that no other such sum beats in both resources, so
 a shortage can be covered by j + 1 evictions exactly if some entry is at least as large. Beyond
-three, the largest pods of each resource alone give a lower bound on the number.
+three, the largest pods of each resource alone give a lower bound on the number; what it really
+takes can be asked for node by node.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from planner.cluster.topology import IntArray
+from planner.solver.large.covers import fewest, undominated
 
 DEPTH = 3
 NEVER = 1 << 20
@@ -21,10 +23,15 @@ NEVER = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class Fronts:
-    """`sums[j][n, i]` padded with -1; `prefix[n, r, i]`: the i + 1 largest pods of one resource."""
+    """`sums[j][n, i]` padded with -1; `prefix[n, r, i]`: the i + 1 largest pods of one resource.
+
+    `pods` are what all of them request, node by node; those of node n are in the `span[n]`.
+    """
 
     sums: tuple[IntArray, ...]
     prefix: IntArray
+    pods: IntArray
+    span: IntArray
 
     def evictions(self, nodes: IntArray, short: IntArray) -> IntArray:
         """A lower bound on the evictions that cover `short[i]` on `nodes[i]`, exact up to DEPTH."""
@@ -38,7 +45,13 @@ class Fronts:
 
     def of(self, nodes: IntArray) -> Fronts:
         """Those of some nodes, in this order."""
-        return Fronts(tuple(sums[nodes] for sums in self.sums), self.prefix[nodes])
+        sums = tuple(sums[nodes] for sums in self.sums)
+        return Fronts(sums, self.prefix[nodes], self.pods, self.span[nodes])
+
+    def exactly(self, node: int, short: IntArray) -> int:
+        """The fewest evictions that cover `short`, which takes longer than a bound on them."""
+        found = len(fewest(self.pods[slice(*self.span[node])], short))
+        return found if found or not (short > 0).any() else NEVER
 
     def _by_prefix(self, nodes: IntArray, short: IntArray) -> IntArray:
         found = np.zeros(len(nodes), np.int64)
@@ -64,26 +77,11 @@ def fronts_of(size: int, node: IntArray, request: IntArray) -> Fronts:
             total = np.cumsum(np.sort(pods[:, r])[::-1])
             prefix[n, r, : len(pods)] = total
             prefix[n, r, len(pods) :] = total[-1] if len(pods) else 0
-        useful = _undominated(pods, DEPTH)
+        useful = pods[undominated(pods, DEPTH)]
         for j in range(DEPTH):
             parts[j].append(_front(useful, j + 1))
-    return Fronts(tuple(_padded(part) for part in parts), prefix)
-
-
-def _undominated(pods: IntArray, depth: int) -> IntArray:
-    """Pods that fewer than `depth` others beat: a set of `depth` can do without all the rest.
-
-    A pod with `depth` or more that are at least as large (ties by position) can be exchanged for
-    one of these that is not in the set yet.
-    """
-    if len(pods) <= depth:
-        return pods
-    as_large = (pods[:, None, :] >= pods[None, :, :]).all(axis=2)
-    equal = (pods[:, None, :] == pods[None, :, :]).all(axis=2)
-    before = np.arange(len(pods))[:, None] < np.arange(len(pods))[None, :]
-    beaten: IntArray = (as_large & (~equal | before)).sum(axis=0)
-    useful: IntArray = pods[beaten < depth]
-    return useful
+    span = np.stack((first[:-1], first[1:]), axis=1)
+    return Fronts(tuple(_padded(part) for part in parts), prefix, request, span)
 
 
 @lru_cache(maxsize=256)
