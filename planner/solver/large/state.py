@@ -215,14 +215,14 @@ class _Aimed(NamedTuple):
     """A rule of a group: the pods that may move by domain, and those that stay by node."""
 
     task: PlainGroup
-    index: int
+    number: int
     counts: IntArray
     fixed: Mapping[int, int]
 
     @property
     def rule(self) -> Rule:
         """The rule itself."""
-        return self.task.rules[self.index]
+        return self.task.rules[self.number]
 
 
 def _aim(state: State) -> None:
