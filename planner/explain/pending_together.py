@@ -6,7 +6,7 @@ which evens out a spread. And a pod that a node takes now may find it taken when
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -59,8 +59,9 @@ class PendingTogether:
 
     def with_those_before(self, pods: Sequence[int], alone: Diagnosis) -> Diagnosis:
         """Pods that nodes take now, and whether other pending pods leave them these nodes."""
-        others = set(self.explainer.cluster.pending.tolist()) - set(pods)
-        left = self.left_of(pods) if others else []
+        pending = set(self.explainer.cluster.pending.tolist())
+        mine = pending.intersection(pods)
+        left = self._left_in_turn(pods, mine) if mine and mine != pending else []
         if not left:
             return alone
         have = "has" if len(left) == 1 else "have"
@@ -70,6 +71,12 @@ class PendingTogether:
             "planner explain --all-pending says why."
         )
         return alone.model_copy(update={"narrative": (*alone.narrative, text)})
+
+    def _left_in_turn(self, pods: Sequence[int], pending: Collection[int]) -> list[int]:
+        """What `left_of` says, without the turns of others once all of these have a node."""
+        run = simulate(self.explainer.cluster, (self.explainer.profile,), until=pending)
+        left = {each.pod for each in run.unschedulable}
+        return [pod for pod in pods if pod in left]
 
     def once_others_ended(self, pods: Sequence[int], alone: Diagnosis) -> Diagnosis:
         """Pods that wait for terminating ones to end, whose room others may take before them."""

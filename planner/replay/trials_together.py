@@ -183,6 +183,7 @@ class _Lanes:
         pods = [pod for wave in waves for pod in wave.evictions]
         turns, evicted = _Evicted(trial, pods), np.array(pods)
         self._lanes = [_Lane(turns, manner, i) for i, manner in enumerate(manners)]
+        self._randoms = [lane.random for lane in self._lanes]
         self._going = np.arange(len(manners))
         self._pods = np.empty((len(evicted), len(manners)), np.int64)
         self._nodes = np.empty((len(evicted), len(manners)), np.int64)
@@ -222,7 +223,7 @@ class _Lanes:
             self._leave()
         now = np.array(pods)
         groups = self._cluster.group_of[now]
-        landed = self._field.land(groups, [lane.random for lane in self._lanes])
+        landed = self._field.land(groups, self._randoms)
         first = (wave * len(self._groups) + self._number[groups]) * len(self._field.nodes)
         of_lane = first - np.arange(len(now)) * len(self._field.nodes)
         self._tied[np.repeat(of_lane, landed.tied) + landed.best] = True
@@ -235,6 +236,7 @@ class _Lanes:
         self._going = self._going[going]
         kept: list[int] = going.tolist()
         self._lanes = [self._lanes[lane] for lane in kept]
+        self._randoms = [lane.random for lane in self._lanes]
         return kept
 
     def _leave(self) -> None:

@@ -8,7 +8,7 @@ when nothing can happen any more.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -98,7 +98,7 @@ class SimulationRun:
         return tuple(result for result in self.results if result.outcome == "unschedulable")
 
 
-def simulate(
+def simulate(  # noqa: PLR0913 - what can be said about a run
     cluster: Cluster,
     profiles: Sequence[Profile] = (),
     *,
@@ -107,17 +107,19 @@ def simulate(
     preempt: bool = False,
     sampling: bool = False,
     observe: Observer | None = None,
+    until: Collection[int] = (),
 ) -> SimulationRun:
     """Schedule pending pods (or just `pods`), each under the profile that its schedulerName names.
 
     Seed 0 takes the first of the best nodes by name, any other draws one as kube-scheduler does.
     With `preempt`, victims leave and the pod that preempted them is tried again; otherwise
     preemption is only recorded. All nodes are looked at, unless a profile says a
-    percentageOfNodesToScore or `sampling` asks for kube-scheduler's own.
+    percentageOfNodesToScore or `sampling` asks for kube-scheduler's own. The run ends early once
+    all pods of `until`, if there are any, have found a node.
     """
     chosen = cluster.pending.tolist() if pods is None else list(dict.fromkeys(pods))
     running = _Simulation(cluster, profiles or (default_profile(),), seed, preempt, sampling)
-    return running.run(chosen, observe)
+    return running.run(chosen, observe, frozenset(until))
 
 
 class _Simulation:
@@ -147,7 +149,9 @@ class _Simulation:
         self._results: dict[int, PodResult] = {}
         self._failures: dict[tuple[str, int], tuple[int, Attempt]] = {}
 
-    def run(self, pods: Sequence[int], observe: Observer | None) -> SimulationRun:
+    def run(
+        self, pods: Sequence[int], observe: Observer | None, until: frozenset[int]
+    ) -> SimulationRun:
         aside: list[LeftAside] = []
         gated: list[PodResult] = []
         for index in pods:
@@ -160,8 +164,11 @@ class _Simulation:
                 gated.append(PodResult(index, "gated", message=", ".join(gate.reasons)))
                 continue
             self._enqueue(index)
-        while (pod := self._next()) is not None:
-            self._try(self._cluster.pod_index[pod.key], observe)
+        missing = set(until)
+        while (missing or not until) and (pod := self._next()) is not None:
+            index = self._cluster.pod_index[pod.key]
+            if self._try(index, observe):
+                missing.discard(index)
         results = (*self._results.values(), *gated)
         return SimulationRun(results, tuple(aside), tuple(self._victims), self._state.snapshot())
 
@@ -201,7 +208,8 @@ class _Simulation:
                 self._state.remove(victim, to=GONE)
                 self._queue.event(Event.POD_REMOVED, self._now)
 
-    def _try(self, index: int, observe: Observer | None) -> None:
+    def _try(self, index: int, observe: Observer | None) -> bool:
+        """Whether the pod found a node."""
         self._now += ATTEMPT_SECONDS
         self._remove_victims()
         attempt = self._attempt(index)
@@ -216,11 +224,12 @@ class _Simulation:
         pod = self._cluster.pods[index]
         if result.node is None:
             self._wait(index, result, attempt.evaluation)
-            return
+            return False
         self._state.place(index, result.node)
         self._nominations.remove(index)
         self._queue.done(pod.key)
         self._queue.event(Event.POD_ADDED, self._now)
+        return True
 
     def _attempt(self, index: int) -> Attempt:
         """A pod of a group that has just failed fails in the same way, if nothing has happened."""

@@ -58,6 +58,28 @@ def test_higher_priority_goes_first_and_then_the_order_of_the_input() -> None:
     assert list(placed(cluster, simulate(cluster))) == ["urgent", "late", "later"]
 
 
+def test_a_run_ends_once_those_that_it_is_about_have_a_node() -> None:
+    cluster = cluster_of(node("a"), pod("first"), pod("asked"), pod("last"))
+    run = simulate(cluster, until=[cluster.pod_index["default/asked"]])
+    assert placed(cluster, run) == {"first": "a", "asked": "a"}
+
+
+def test_a_run_that_ends_early_says_the_same_of_those_that_it_is_about() -> None:
+    cluster = cluster_of(
+        node("a"),
+        node("b"),
+        labelled("client", "client", **near("server")),
+        pod("large", spec=requesting("3")),
+        labelled("server", "server"),
+        pod("too-large", spec=requesting("3500m")),
+        pod("never", spec=requesting("40")),
+    )
+    whole = placed(cluster, simulate(cluster))
+    for index in cluster.pending.tolist():
+        name = cluster.pods[index].name
+        assert placed(cluster, simulate(cluster, until=[index]))[name] == whole[name]
+
+
 def test_seed_0_takes_the_first_of_the_best_nodes_by_name() -> None:
     cluster = cluster_of(node("c"), node("a"), node("b"), pod("p"))
     run = simulate(cluster)

@@ -68,8 +68,10 @@ class Estimate:
 
     def note(self, at: IntArray, parts: FloatArray, even: FloatArray, takes: BoolArray) -> None:
         """What is used of these places now; and if they take pods at all, as many as there are."""
-        used = np.where(takes, np.minimum(parts, _OVER), _OVER)
-        left = MAX_NODE_SCORE + _OFF - MAX_NODE_SCORE * used
+        left = np.minimum(parts, _OVER)
+        left[:, ~takes] = _OVER
+        left *= -MAX_NODE_SCORE
+        left += MAX_NODE_SCORE + _OFF
         for known, now in zip(self._left, left, strict=True):
             known.reshape(-1)[at] = now
         self._even.reshape(-1)[at] = even
@@ -92,7 +94,8 @@ class Estimate:
         """Where no cut was so near to a whole number that it may have been another one."""
         parts = self._parts.reshape(3, -1).take(at, axis=1)
         parts -= np.trunc(parts)
-        sure: BoolArray = parts.min(axis=0) > 2 * _OFF
+        least = np.minimum(parts[0], parts[1], out=parts[0])
+        sure: BoolArray = np.minimum(least, parts[2], out=least) > 2 * _OFF
         return sure
 
     def _estimated(self, requests: NDArray[np.float32]) -> ShortInts:

@@ -72,7 +72,8 @@ class Field:
         self._estimate = Estimate(self._offered, lanes)
         self._open = OpenPlaces(groups.values(), self.nodes, len(state.cluster.groups), lanes)
         if self.exact:
-            self._look_again(np.arange(lanes * self._width))
+            everywhere = np.arange(lanes * self._width)
+            self._look_again(everywhere, everywhere % self._width)
 
     def keep(self, lanes: IntArray) -> None:
         """Only these lanes go on."""
@@ -87,22 +88,23 @@ class Field:
         for used, request in zip(self._used, self._requests, strict=True):
             np.subtract.at(used, at, request[groups])
         np.add.at(self._free, at, 1)
-        self._look_again(at)
+        self._look_again(at, places)
 
     def land(self, groups: IntArray, randoms: Sequence[Random | None]) -> Landed:
         """A pod comes to each lane and lands on one of its best places, the first or drawn."""
         best, tied = self._best(groups)
         chosen = np.cumsum(tied) - tied
         chosen += drawn(randoms, tied.tolist())
-        landed = np.full(len(groups), NOWHERE)
         (found,) = tied.nonzero()
         at, takers = best[chosen[found]], groups[found]
-        landed[found] = at - found * self._width
+        places = at - found * self._width
+        landed = np.full(len(groups), NOWHERE)
+        landed[found] = places
         for used, request in zip(self._used, self._requests, strict=True):
             used[at] += request[takers]
         self._free[at] -= 1
-        self._look_again(at)
-        self._open.count(found, landed[found], takers)
+        self._look_again(at, places)
+        self._open.count(found, places, takers)
         return Landed(landed, best, tied)
 
     def _best(self, groups: IntArray) -> tuple[IntArray, IntArray]:
@@ -146,7 +148,7 @@ class Field:
         parts = self._used.take(at, axis=1)
         parts += requests.take(lanes, axis=1)
         parts /= self._offered.take(at - lanes * self._width, axis=1)
-        fits: BoolArray = parts.max(axis=0) <= 1
+        fits: BoolArray = np.maximum(parts[0], parts[1]) <= 1
         fits &= self._free[at] > 0
         even = _evenness(parts)
         even -= self._even[at]
@@ -162,11 +164,14 @@ class Field:
         mean += even
         return mean, fits
 
-    def _look_again(self, at: IntArray) -> None:
+    def _look_again(self, at: IntArray, places: IntArray) -> None:
         """How evenly places are used without the pod; less half of the most, which scores add."""
-        parts = self._used.take(at, axis=1) / self._offered.take(at % self._width, axis=1)
-        self._even[at] = _evenness(np.minimum(parts, 1)) - _HALF
-        self._estimate.note(at, parts, self._even[at], self._free[at] > 0)
+        parts = self._used.take(at, axis=1)
+        parts /= self._offered.take(places, axis=1)
+        even = _evenness(np.minimum(parts, 1))
+        even -= _HALF
+        self._even[at] = even
+        self._estimate.note(at, parts, even, self._free[at] > 0)
 
 
 def drawn(randoms: Sequence[Random | None], among: Sequence[int]) -> list[int]:

@@ -46,8 +46,8 @@ class OpenPlaces:
     def close(self, points: ShortInts, groups: IntArray) -> None:
         """No points are enough where the lane's group may not land."""
         kinds = self._kind[groups]
-        (partly,) = kinds.nonzero()
-        points[partly] += self._less[kinds[partly]]
+        if kinds.any():
+            points += self._less.take(kinds, axis=0)
         (limited,) = self._limited[groups].nonzero()
         for lane in limited.tolist():
             points[lane, self._full[lane][int(groups[lane])]] = CLOSED

@@ -85,8 +85,10 @@ class PlainGroup:
 
 
 def by_domain(rule: Rule, cells: Mapping[int, int]) -> IntArray:
-    nodes = np.fromiter(cells, np.int64, len(cells))
-    amounts = np.fromiter(cells.values(), np.int64, len(cells))
-    of = rule.domain_of[nodes] if len(nodes) else nodes
-    inside = of >= 0
-    return np.bincount(of[inside], amounts[inside], minlength=rule.size).astype(np.int64)
+    found = np.zeros(rule.size, np.int64)
+    if cells:
+        of = rule.domain_of[np.fromiter(cells, np.int64, len(cells))]
+        amounts = np.fromiter(cells.values(), np.int64, len(cells))
+        inside = of >= 0
+        np.add.at(found, of[inside], amounts[inside])
+    return found

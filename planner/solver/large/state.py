@@ -6,9 +6,10 @@ A pod is *in hand* from its eviction, or its creation, until it lands. Only plai
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from planner.cluster.spread import SpreadConstraint, counts_by_domain, excess
 from planner.cluster.topology import IntArray
 from planner.solver.large.plain_group import PlainGroup, Rule, by_domain
 from planner.solver.large.plain_groups import Places, reach_of
-from planner.solver.problem.closed_form import IMPOSSIBLE, targets
+from planner.solver.problem.closed_form import AT_ONCE, IMPOSSIBLE, targets
 from planner.solver.problem.problem import Cell, Problem
 
 
@@ -210,6 +211,20 @@ class _Rules:
         return self._found[key]
 
 
+class _Aimed(NamedTuple):
+    """A rule of a group: the pods that may move by domain, and those that stay by node."""
+
+    task: PlainGroup
+    number: int
+    counts: IntArray
+    fixed: Mapping[int, int]
+
+    @property
+    def rule(self) -> Rule:
+        """The rule itself."""
+        return self.task.rules[self.number]
+
+
 def _aim(state: State) -> None:
     """Counts per domain, and the closed form for all rules of equal size at once.
 
@@ -217,31 +232,33 @@ def _aim(state: State) -> None:
     the exact search: nothing is claimed for it here.
     """
     fixed = _fixed_by_group(state.problem)
-    batches: dict[int, list[tuple[PlainGroup, int, IntArray, IntArray, IntArray]]] = {}
+    batches: dict[int, list[_Aimed]] = {}
     beyond: set[int] = set()
     for task in state.tasks.values():
         task.bound = sum(task.forced.values())
         for i, rule in enumerate(task.rules):
-            counts, forced = by_domain(rule, task.now), by_domain(rule, task.forced)
+            counts = by_domain(rule, task.now)
             if counts.sum() != sum(task.now.values()):
                 beyond.add(task.group)
-            still = by_domain(rule, fixed.get(task.group, {}))
-            task.counts.append(counts + still)
+            still = fixed.get(task.group, {})
+            task.counts.append(counts + by_domain(rule, still) if still else counts)
             task.low.append(0)
-            batches.setdefault(rule.size, []).append((task, i, counts, still, forced))
-    for batch in batches.values():
-        beyond.update(_aim_batch(batch))
+            batches.setdefault(rule.size, []).append(_Aimed(task, i, counts, still))
+    for size, batch in batches.items():
+        most = max(1, AT_ONCE // max(1, size))
+        for first in range(0, len(batch), most):
+            beyond.update(_aim_batch(batch[first : first + most]))
     for g in beyond:
         del state.tasks[g]
 
 
-def _aim_batch(batch: list[tuple[PlainGroup, int, IntArray, IntArray, IntArray]]) -> set[int]:
+def _aim_batch(batch: Sequence[_Aimed]) -> set[int]:
     found = targets(
-        np.stack([counts for _, _, counts, _, _ in batch]),
-        np.stack([still for _, _, _, still, _ in batch]),
-        np.stack([forced for *_, forced in batch]),
-        np.array([task.waiting for task, *_ in batch]),
-        np.array([task.rules[i].skew for task, i, *_ in batch]),
+        np.stack([each.counts for each in batch]),
+        np.stack([by_domain(each.rule, each.fixed) for each in batch]),
+        np.stack([by_domain(each.rule, each.task.forced) for each in batch]),
+        np.array([each.task.waiting for each in batch]),
+        np.array([each.rule.skew for each in batch]),
     )
     beyond: set[int] = set()
     for row, (task, i, *_) in enumerate(batch):

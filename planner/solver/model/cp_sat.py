@@ -1,4 +1,6 @@
-"""CP-SAT's Python interface, imported without pandas.
+"""CP-SAT's Python interface, imported without pandas, and not before somebody asks it something.
+
+Many searches end without CP-SAT, and loading it takes a tenth of a second.
 
 `cp_model` imports pandas for functions on series, which planner never calls; that alone takes
 longer than most of planner's searches. While it is imported, a stand-in answers for pandas, and
@@ -46,5 +48,16 @@ def _imported() -> ModuleType:
     return import_module(_CP_MODEL)
 
 
+class _WhenAsked(ModuleType):
+    """The module, imported with the first question."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        module = _imported()
+        vars(self).update({name: value for name, value in vars(module).items() if name[:2] != "__"})
+        return getattr(module, name)
+
+
 if not TYPE_CHECKING:
-    cp_model = _imported()
+    cp_model = _WhenAsked("cp_model")

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from planner.interrupts import interruptible
 from planner.solver import tuning
@@ -14,6 +15,9 @@ from planner.solver.model.cp_sat import cp_model
 from planner.solver.model.linear import Linear
 from planner.solver.model.model import Model
 from planner.solver.problem.options import SolveOptions
+
+if TYPE_CHECKING:
+    from planner.solver.model.watcher import Watcher
 
 Watch = Callable[[int, int], None]
 """Is told the best value and the bound whenever one of them improves."""
@@ -91,7 +95,9 @@ def improve(
 
 
 def _search(solver: cp_model.CpSolver, cp: cp_model.CpModel, goal: Goal, watch: Watch) -> Outcome:
-    interrupted = _run(solver, cp, _Watcher(solver, goal, watch))
+    from planner.solver.model.watcher import Watcher
+
+    interrupted = _run(solver, cp, Watcher(solver, goal, watch))
     response = solver.response_proto
     found = response.status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
     return Outcome(
@@ -135,30 +141,7 @@ def _solver(options: SolveOptions, deterministic: float) -> cp_model.CpSolver:
     return solver
 
 
-class _Watcher(cp_model.CpSolverSolutionCallback):
-    """Passes solutions and bounds on, in the goal's own direction."""
-
-    def __init__(self, solver: cp_model.CpSolver, goal: Goal, watch: Watch) -> None:
-        super().__init__()
-        self._goal = goal
-        self._watch = watch
-        self._best: int | None = None
-        solver.best_bound_callback = self._on_bound
-
-    def on_solution_callback(self) -> None:
-        """A better solution."""
-        self._best = self._natural(self.objective_value)
-        self._watch(self._best, self._natural(self.best_objective_bound))
-
-    def _on_bound(self, bound: float) -> None:
-        if self._best is not None:
-            self._watch(self._best, self._natural(bound))
-
-    def _natural(self, value: float) -> int:
-        return self._goal.expression.constant + self._goal.sign * round(value)
-
-
-def _run(solver: cp_model.CpSolver, model: cp_model.CpModel, watcher: _Watcher) -> bool:
+def _run(solver: cp_model.CpSolver, model: cp_model.CpModel, watcher: Watcher) -> bool:
     """Solve in a thread, so that Ctrl-C reaches Python; whether it did.
 
     CP-SAT's own handler would leave the process without Python's after the first use.

@@ -23,7 +23,8 @@ import numpy as np
 from planner.cluster.topology import IntArray
 
 IMPOSSIBLE = 1 << 40
-CHUNK = 4_000_000
+AT_ONCE = 1 << 17
+"""Groups times domains that are looked at together: these arrays stay in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,7 @@ def targets(
     `arriving[g]` pods to place, `skew[g]`. Of several best L the largest is taken: it leaves the
     most room above.
     """
-    step = max(1, CHUNK // max(1, counts.shape[1]))
+    step = max(1, AT_ONCE // max(1, counts.shape[1]))
     parts = [
         _targets(*(a[i : i + step] for a in (counts, fixed, forced, arriving, skew)))
         for i in range(0, max(1, len(counts)), step)
@@ -74,10 +75,11 @@ def _targets(
         ceiling = (at + skew)[:, None]
         out = np.maximum(np.maximum(forced, now - ceiling), 0)
         fill = np.maximum(0, at[:, None] - now + out).sum(axis=1)
-        moves = out.sum(axis=1) + np.maximum(0, fill - arriving - out.sum(axis=1))
+        leaving = out.sum(axis=1)
+        moves = leaving + np.maximum(0, fill - arriving - leaving)
         allowed = (at >= bottom) & (out <= counts).all(axis=1)
         better = allowed & (moves < best)
         best = np.where(better, moves, best)
         low = np.where(better, at, low)
-        leave = np.where(better[:, None], out, leave)
+        leave[better] = out[better]
     return Targets(best, low, leave)
