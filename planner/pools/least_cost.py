@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cached_property
 from math import ceil
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.pools.fill import Counts
 from planner.pools.pool import Offer
@@ -38,6 +40,14 @@ class LeastCost:
     def rows(self) -> int:
         """How many rows there are."""
         return len(self._rows)
+
+    @cached_property
+    def relative_rooms(self) -> NDArray[np.float64]:
+        """By row and offer: what a node brings, as a part of what is needed; for rough sums."""
+        rooms = np.array([room for _, room in self._rows], np.float64)
+        needs = np.array([[float(need)] for need, _ in self._rows])
+        found: NDArray[np.float64] = rooms.reshape(len(self._rows), -1) / needs.reshape(-1, 1)
+        return found
 
     def cost(self, counts: Counts) -> int:
         """What the set costs."""

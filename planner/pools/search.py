@@ -32,8 +32,9 @@ BESIDE_NODES = 600
 """What a landing costs beside looking at nodes, in nodes."""
 NODES_SECONDS, PODS_SECONDS = 2e-3, 1e-5
 """Adding nodes to the cluster; and for each pod that waits."""
-LANES, PLACES = 64, 8_000
-"""Sets that are filled at once, and about how many nodes they may have together."""
+LANES, WIDE, PLACES = 64, 256, 8_000
+"""Sets that are filled at once in a search step by step, and where there are more of them; and
+about how many nodes they may have together."""
 STEP_SECONDS, PLACE_SECONDS = 9e-5, 4e-8
 """A landing in all of them, and for each of their nodes."""
 
@@ -112,11 +113,18 @@ class Search:
             return 1
         return max(1, min(LANES, PLACES // max(1, self.many.nodes)))
 
-    def waiting(self, many: ManyFills, sets: Sequence[tuple[Counts, int]]) -> IntArray:
-        """By set with its seed, and by run: how many pods wait."""
+    def wide_lanes(self, nodes: int) -> int:
+        """How many sets of so many nodes are filled at once, if there are as many."""
+        there = 0 if self.many is None else self.many.nodes
+        return max(self.lanes, min(WIDE, PLACES // max(1, there + nodes)))
+
+    def waiting(
+        self, many: ManyFills, sets: Sequence[tuple[Counts, int]], at_once: int = 0
+    ) -> IntArray:
+        """By set with its seed, and by run: how many pods wait; so many are filled at once."""
         found = []
-        for first in range(0, len(sets), self.lanes):
-            chosen = sets[first : first + self.lanes]
+        for first in range(0, len(sets), at_once or self.lanes):
+            chosen = sets[first : first + (at_once or self.lanes)]
             found.append(many.waiting(chosen))
             nodes = max(sum(counts) for counts, _ in chosen)
             self.spent += self._lanes_seconds(many, len(chosen), nodes)

@@ -12,6 +12,7 @@ from planner.pools.first_answers import first_answers
 from planner.pools.greedy import grow, improve
 from planner.pools.rising_cost import by_rising_cost
 from planner.pools.search import Search
+from planner.pools.steady_sets import steady_sets
 
 SETS, PATTERNS, EVEN, PEERS, NEAR, CHANCE = 0.03, 0.1, 0.1, 0.1, 0.05, 0.85
 """Parts of the time: for sets one by one, for patterns, sets of one pool, of autoscalers, and those
@@ -23,6 +24,9 @@ FEW_PODS = 150
 """Up to which sets that come at once are looked for before those in batches."""
 ENOUGH = 100
 """So often lanes are filled with sets, at least, where those in batches come first."""
+LONG, LATE = 500, 0.9
+"""So often lanes have to be filled for a search step by step; and what may have passed where there
+is no time for it, and no proof is near."""
 STARTS = 3
 """Sets of one pool that others are drawn from."""
 
@@ -87,18 +91,31 @@ def _after_proof(search: Search, time_limit: float, batches: int) -> Search | No
 
 def _often(search: Search, time_limit: float) -> bool:
     """Whether there is time to fill sets in batches so often that some get better."""
-    return ENOUGH * search.filling_seconds(len(search.filling.goal) // 10) < time_limit
+    return ENOUGH * search.filling_seconds(_about(search)) < time_limit
+
+
+def _seldom(search: Search, seconds: float) -> bool:
+    """Whether there is time to fill sets side by side, but not step by step."""
+    return search.lanes > 1 and seconds < LONG * search.filling_seconds(_about(search))
+
+
+def _about(search: Search) -> int:
+    """About so many nodes a set has."""
+    return len(search.filling.goal) // 10
 
 
 def _drawn_at_once(
     search: Search, begun: Begun, starts: list[Counts], time_limit: float, until: float
 ) -> None:
-    """Sets that come at once."""
-    repair(search, begun, search.spent + NEAR * time_limit)
-    starts += first_answers(search, search.spent + PEERS * time_limit)
-    begun.prove(search)
-    if search.found is not None:
-        by_model(search, search.spent + NEAR * time_limit)
-    anneal(search, starts, begun.worth, until)
+    """Sets that come at once; where there is time for few, those that hardly depend on chance."""
+    if search.open and _seldom(search, until - search.spent):
+        steady_sets(search, begun.worth, max(until, LATE * time_limit))
+    if search.found is None or search.spent < until:
+        repair(search, begun, search.spent + NEAR * time_limit)
+        starts += first_answers(search, search.spent + PEERS * time_limit)
+        begun.prove(search)
+        if search.found is not None:
+            by_model(search, search.spent + NEAR * time_limit)
+        anneal(search, starts, begun.worth, until)
     improve(search, search.spent + NEAR * time_limit)
     begun.prove(search)

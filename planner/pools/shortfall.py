@@ -65,6 +65,21 @@ class Shortfall:
             return [self._alone(counts, limit) for counts, limit in zip(sets, most, strict=True)]
         return self._together(self._many, sets)
 
+    def under(self, chosen: Sequence[tuple[Counts, int]]) -> list[float]:
+        """What is missing in each set under its seed."""
+        if not chosen:
+            return []
+        if self._many is None:
+            return [self._under(counts, seed) for counts, seed in chosen]
+        at_once = self._search.wide_lanes(max(sum(counts) for counts, _ in chosen))
+        waiting = self._search.waiting(self._many, chosen, at_once)
+        return [missing.cost for missing in self._of_lanes(self._many, waiting)]
+
+    def _under(self, counts: Counts, seed: int) -> float:
+        filling = self._search.filling
+        self._search.charge(counts, 1)
+        return self.missing(filling.fill(filling.add(counts), seed).waiting).cost
+
     def _together(self, many: ManyFills, sets: Sequence[Counts]) -> list[Missing]:
         """One seed turns most sets down, few others most of the rest; only what may be a better
         answer has to stand them all.
