@@ -168,7 +168,7 @@ def drain(  # noqa: PLR0913, PLR0917 - the options of the command
     Exit code 3 if it is impossible, or not sure whatever ties kube-scheduler draws, 4 if nothing
     was found and nothing is proven.
 
-    \\b
+    \b
     planner drain node-7
     planner drain -f cluster.json node-7
     planner drain -f cluster.json -l pool=blue -o script

@@ -145,7 +145,7 @@ def scale_up(  # noqa: PLR0913, PLR0917 - the options of the command
     Exit code 3 if a pod can't run with any of these nodes, 4 if the nodes are not proven the
     cheapest.
 
-    \\b
+    \b
     planner scale-up --pools pools.yaml
     planner scale-up -f cluster.json --pools pools.yaml
     planner scale-up -f cluster.json --pools pools.yaml deploy/api

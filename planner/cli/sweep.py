@@ -131,7 +131,7 @@ def sweep(  # noqa: PLR0913, PLR0917 - the options of the command
     worst answer. With --dask the workers read the files themselves, at the same paths. A grid is 3
     if a pod does not run in a cell whatever the ties, 4 if ties decide.
 
-    \\b
+    \b
     planner sweep clusters/*.json.gz -- check
     planner sweep clusters/*.json.gz --out answers --resume -- whatif --each zone
     planner sweep --context prod-eu --context prod-us -o csv -- inspect

@@ -26,6 +26,7 @@ from planner import (
 )
 from planner.api.names import require_nodes
 from planner.cli import app
+from planner.cli.app import COMMANDS
 from planner.cli.errors import FLAGS, report_error
 from planner.cluster import build_cluster
 from planner.errors import UsageError
@@ -67,6 +68,16 @@ def test_help_names_the_commands() -> None:
     assert b"inspect" in result.stdout
     assert b"schema" in result.stdout
     assert result.stderr == b""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_examples_in_the_help_of_a_command_stand_on_lines_of_their_own(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert app.main([command, "--help"]) == 0
+    for line in capsys.readouterr().out.split("Arguments:")[0].splitlines():
+        assert line.count(f"planner {command}") <= 1
+        assert "\\b" not in line
 
 
 def test_no_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
