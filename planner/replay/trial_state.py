@@ -18,6 +18,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import compress, count
 from random import Random
+from typing import TypeAlias
 
 import numpy as np
 
@@ -34,6 +35,7 @@ from planner.scheduler.plugins.node_resources_fit import NodeResourcesFit
 from planner.scheduler.preemption import Preemption, preempt
 from planner.scheduler.profile import Profile
 
+Question: TypeAlias = tuple[int, int]
 NONE: IntArray = np.empty(0, np.int64)
 HIDDEN = Status("NodeUnschedulable", UNRESOLVABLE, ("node(s) were unschedulable",))
 KEPT = 4_000_000
@@ -69,6 +71,20 @@ class Fingerprint:
         self.value = (self.value + delta * number) & _FINGERPRINT_MASK
 
 
+class CordonFingerprint:
+    """The same for the set of nodes that are cordoned; 0 if there is none."""
+
+    def __init__(self, nodes: int) -> None:
+        self.value = 0
+        rng = np.random.default_rng(0)
+        self._numbers = rng.integers(2**64, size=(2, nodes), dtype=np.uint64)
+
+    def take(self, cordoned: BoolArray) -> None:
+        """These nodes are cordoned, and no others; both sums wrap around."""
+        low, high = self._numbers[:, cordoned].sum(axis=1, dtype=np.uint64).tolist()
+        self.value = high << 64 | low
+
+
 class TrialState:
     """Pods come and go; `restore` brings everything back to where it was."""
 
@@ -76,6 +92,7 @@ class TrialState:
         self.cluster = cluster
         self._profile = profile
         self._cordoned: frozenset[int] = frozenset()
+        self._cordons = CordonFingerprint(len(cluster.nodes))
         self._hides = not _taints_honoured(cluster, profile)
         self._tolerating = _tolerating(cluster)
         self._begin()
@@ -92,9 +109,9 @@ class TrialState:
         self._is_cordoned = np.zeros(len(cluster.nodes), np.bool_)
         self._possible: dict[int, BoolArray | None] = {}
         """By group the nodes that could ever take it, where nothing but these matters."""
-        self._answers: dict[tuple[int, int, frozenset[int]], IntArray] = {}
+        self._answers: dict[Question, IntArray] = {}
         self._kept = 0
-        self._hopeless: set[tuple[int, int, frozenset[int]]] = set()
+        self._hopeless: set[Question] = set()
         """Questions after preemption that had no answer."""
         self._freed: list[int] = []
         """Nodes that pods have left since the start, or cordons, in that order."""
@@ -110,6 +127,7 @@ class TrialState:
     def restore(self) -> None:
         """Every pod is where the snapshot has it, and no cordon is left."""
         self._cordoned = frozenset()
+        self._cordons.value = 0
         self._forget_refusals()
         if len(self._start.log) > LOGGED:
             self._begin()
@@ -152,6 +170,7 @@ class TrialState:
         lifted, self._cordoned = self._cordoned - wanted, wanted
         self._is_cordoned[:] = False
         self._is_cordoned[list(wanted)] = True
+        self._cordons.take(self._is_cordoned)
         if self._hides:
             self._freed.extend(sorted(lifted))  # to whoever waits it is as if somebody had left
             return
@@ -199,7 +218,7 @@ class TrialState:
             return NONE
         if not self._keeps:
             return self._asked(pod, group)
-        question = (group, self._fingerprint.value, self._cordoned)
+        question = self._question(group)
         found = self._answers.get(question)
         if found is None:
             found = self._asked(pod, group)
@@ -207,6 +226,13 @@ class TrialState:
                 self._kept += len(found)
                 self._answers[question] = found
         return found
+
+    def _question(self, group: int) -> Question:
+        """The group, and a number for who runs where under which cordons.
+
+        Sets of nodes that are cordoned, one after the other, would take far more room than answers.
+        """
+        return group, self._fingerprint.value ^ self._cordons.value
 
     @property
     def leavings(self) -> int:
@@ -254,7 +280,7 @@ class TrialState:
         group = int(self.cluster.group_of[pod])
         if not self._outranks(group) or self._helpless.still(group, self._may_preempt):
             return None
-        question = (group, self._fingerprint.value, self._cordoned)
+        question = self._question(group)
         if question in self._hopeless:
             return None
         may_take = self._may_take(pod, group)

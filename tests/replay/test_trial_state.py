@@ -5,12 +5,13 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.cluster import GONE, PENDING, Cluster
 from planner.replay import trial_state
-from planner.replay.trial_state import Fingerprint, TrialState
+from planner.replay.trial_state import CordonFingerprint, Fingerprint, TrialState
 from planner.replay.verify import cordoned_node, with_old_pods
 from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework.state import SchedulingState
@@ -131,3 +132,12 @@ def test_the_way_to_a_state_leaves_no_trace_in_its_fingerprint() -> None:
     fingerprint.shift(group=0, node=1, terminating=False, delta=-1)
     fingerprint.shift(group=0, node=1, terminating=True, delta=1)
     assert fingerprint.value != seen[0]
+
+
+def test_each_set_of_cordons_has_a_number_of_its_own() -> None:
+    fingerprint, seen = CordonFingerprint(5), set()
+    for chosen in range(2**5):
+        fingerprint.take(np.array([chosen >> node & 1 == 1 for node in range(5)]))
+        seen.add(fingerprint.value)
+    assert len(seen) == 2**5
+    assert min(seen) == 0

@@ -8,6 +8,7 @@ import pytest
 from benchmarks.drift import drifted
 from benchmarks.final_state import judge, placement_of
 from planner.cluster.topology import IntArray
+from planner.solver import tuning
 from planner.solver.large import close_gap
 from planner.solver.large.construct import Score, construct, score, settle
 from planner.solver.large.greedy import realise
@@ -64,6 +65,13 @@ def test_columns_that_may_be_parted_are_and_the_others_are_whole() -> None:
     assert found.values is not None
     assert found.values.tolist()[:2] == [2, 1]
     assert found.bound == -4  # 10/7 of the last, and -31/7 rounded up
+
+
+def test_a_search_counts_no_more_than_the_seconds_after_which_it_is_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tuning, "HIGHS_PRESOLVE_SECONDS", 1e6)
+    assert least(knapsack(24), np.arange(3)).spent == 1 + tuning.HIGHS_FUSE
 
 
 @pytest.mark.parametrize("seed", [19, 20, 21, 22, 23, 26, 33])

@@ -81,15 +81,18 @@ def _model(matrix: Matrix, cost: IntArray, whole: BoolArray) -> mathopt.Model:
 def _minimise(model: mathopt.Model, stop: Stop, given: int) -> Optimum:
     """The search stops after a number of nodes of its tree, which repeats exactly.
 
-    Nodes of a hard program can take much longer than others, so real time has an end as well.
+    Nodes of a hard program can take much longer than others, so real time has an end as well. What
+    was counted beyond it depends on the machine, and is not taken from those who come after.
     """
     limits = serial(max(1, int(tuning.HIGHS_NODES * stop.seconds / model.get_num_variables())))
     waiting = max(stop.until - time.monotonic(), tuning.LEAST_HIGHS_SECONDS)
-    limits.time_limit = timedelta(seconds=min(1 + tuning.HIGHS_FUSE * stop.seconds, waiting))
+    fuse = 1 + tuning.HIGHS_FUSE * stop.seconds
+    limits.time_limit = timedelta(seconds=min(fuse, waiting))
     if stop.target is not None:
         limits.highs.double_options["objective_target"] = stop.target - given + SAFE
     highs = mathopt.SolverType.HIGHS
-    return _optimum(model, _abandonable(lambda: mathopt.solve(model, highs, params=limits)))
+    found = _optimum(model, _abandonable(lambda: mathopt.solve(model, highs, params=limits)))
+    return replace(found, spent=min(found.spent, fuse))
 
 
 def cost_of(model: mathopt.Model, result: mathopt.SolveResult) -> float:

@@ -94,8 +94,15 @@ class Relaxation:
     def tightened(self, most: int | None, seconds: float, until: float = math.inf) -> bool:
         """Rounds until the bound passes `most` or stands still; False without a first solution.
 
-        They end after so much work, or at `until` by the monotonic clock.
+        They end after so much work, or at `until` by the monotonic clock. GLOP is gone then: what
+        goes on with the bound needs the memory.
         """
+        try:
+            return self._rounds(most, seconds, until)
+        finally:
+            del self._solver, self._model, self._columns, self._rows, self._extra
+
+    def _rounds(self, most: int | None, seconds: float, until: float) -> bool:
         if not self._solve():
             return False
         still = 0

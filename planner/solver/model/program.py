@@ -96,11 +96,13 @@ class Program:
         least = np.concatenate([np.empty(0), *(rows[0] for rows in self._rows)])
         most = np.concatenate([np.empty(0), *(rows[1] for rows in self._rows)])
         none = (np.empty(0, np.int64),) * 3
-        entries = zip(none, *self._entries, strict=True)
-        row, column, amount = (np.concatenate(part) for part in entries)
-        place, at = np.unique(row * self.columns + column, return_inverse=True)
+        rows, columns, amounts = zip(none, *self._entries, strict=True)
+        cells = np.concatenate(rows) * self.columns
+        cells += np.concatenate(columns)
+        place, at = np.unique(cells, return_inverse=True)
+        del cells
         total = np.zeros(len(place), np.int64)
-        np.add.at(total, at.reshape(-1), amount)
+        np.add.at(total, at.reshape(-1), np.concatenate(amounts))
         place, total = place[total != 0], total[total != 0]
         return Matrix(lower, upper, least, most, place // self.columns, place % self.columns, total)
 

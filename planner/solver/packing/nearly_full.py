@@ -171,9 +171,28 @@ class _Search:
         sums, missing = smaller[other] >> bits, self._room[0] - (larger[one] >> bits)
         low = np.searchsorted(sums, missing - self._spare[0], side="left")
         many = np.searchsorted(sums, missing, side="right") - low
+        steps = np.cumsum(many) // tuning.PAIRS_OF_HALVES
+        cuts = np.flatnonzero(np.diff(steps, prepend=0)).tolist()
+        found = [
+            self._paired(larger, smaller, one[mine], other, low[mine], many[mine])
+            for mine in map(slice, [0, *cuts], [*cuts, len(one)])
+        ]
+        left, right = (np.concatenate(each) for each in zip(*found, strict=True))
+        return left, right
+
+    def _paired(
+        self,
+        larger: IntArray,
+        smaller: IntArray,
+        one: IntArray,
+        other: IntArray,
+        low: IntArray,
+        many: IntArray,
+    ) -> tuple[IntArray, IntArray]:
+        """Each of one kind with so many of the other, from a place on: those that are right."""
         left = np.repeat(one, many)
         right = other[np.arange(len(left)) + np.repeat(low - (np.cumsum(many) - many), many)]
-        mask = (1 << bits) - 1
+        mask = (1 << self._low_bits) - 1
         load = (larger[left] & mask) + (smaller[right] & mask)
         good = (load <= self._room[1]) & (load >= self._room[1] - self._spare[1])
         return left[good], right[good]

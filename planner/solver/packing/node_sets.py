@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +17,13 @@ import numpy.typing as npt
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 
-SmallArray = npt.NDArray[np.int32]
-"""Groups of the pods of many sets."""
+SmallArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
+"""Groups of the pods of many sets, in as few bytes as they take (see `small`)."""
+
+
+def small(numbers: int) -> type[np.signedinteger[Any]]:
+    """What holds so many numbers, from 0 on: tables of millions of groups are kept in it."""
+    return np.int16 if numbers <= np.iinfo(np.int16).max else np.int32
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +75,7 @@ def sets_of(members: IntArray, size: IntArray, room: IntArray, work: int) -> Nod
     asked = np.append(size, np.zeros((1, len(room)), np.int64), axis=0)
     left = room - asked[members].sum(axis=1)
     fits = np.flatnonzero((left >= 0).all(axis=1))
-    columns = np.ascontiguousarray(members[fits].T.astype(np.int32))
+    columns = np.ascontiguousarray(members[fits].T.astype(small(len(size))))
     return NodeSets(columns, left[fits], len(size), work)
 
 
@@ -87,8 +93,8 @@ class _Layer(NamedTuple):
 
     members: SmallArray
     sums: IntArray
-    last: IntArray
-    again: IntArray
+    last: SmallArray
+    again: SmallArray
     """How many pods of the last group a set has."""
 
 
@@ -96,25 +102,35 @@ def node_sets(size: IntArray, pods: IntArray, room: IntArray, most: int) -> Node
     """The sets of `pods[g]` of each group that fit in the room; None if more than so many do."""
     order = np.argsort(-(size / np.maximum(room, 1)).sum(axis=1), kind="stable")
     order = order[pods[order] > 0]
-    nobody = np.zeros(1, np.int64)
-    layer = _Layer(np.zeros((0, 1), np.int32), np.zeros((1, len(room)), np.int64), nobody, nobody)
-    kept: list[_Layer] = []
+    number = small(max(len(size), int(pods.max(initial=0))))
+    none, nobody = np.zeros((0, 1), number), np.zeros(1, number)
+    layer = _Layer(none, np.zeros((1, len(room)), np.int64), nobody, nobody)
+    members: list[SmallArray] = []
+    sums: list[IntArray] = []
+    groups = np.append(order, len(size)).astype(number)
     work = 0
     while len(layer.last):
         larger, grown = _with_one_more(layer, size[order], pods[order], room, most - work)
         if larger is None:
             return None
-        kept.append(_Layer(layer.members[:, ~grown], *(each[~grown] for each in layer[1:])))
+        members.append(groups[layer.members[:, ~grown]])
+        sums.append(layer.sums[~grown])
         work += len(layer.last)
         layer = larger
-    depth = len(kept)
-    groups = np.append(order, len(size)).astype(np.int32)
-    members = [
-        np.pad(each.members, ((0, depth - len(each.members)), (0, 0)), constant_values=len(order))
-        for each in kept
-    ]
-    sums = np.concatenate([each.sums for each in kept])
-    return NodeSets(groups[np.concatenate(members, axis=1)], room - sums, len(size), work)
+    waste = np.concatenate(sums)
+    np.subtract(room, waste, out=waste)
+    return NodeSets(_side_by_side(members, len(size)), waste, len(size), work)
+
+
+def _side_by_side(members: list[SmallArray], nobody: int) -> SmallArray:
+    """Sets of different numbers of pods in one table."""
+    many = [each.shape[1] for each in members]
+    joined = np.full((len(members), sum(many)), nobody, members[0].dtype)
+    begin = 0
+    for each, count in zip(members, many, strict=True):
+        joined[: len(each), begin : begin + count] = each
+        begin += count
+    return joined
 
 
 def _with_one_more(
@@ -122,20 +138,38 @@ def _with_one_more(
 ) -> tuple[_Layer | None, BoolArray]:
     """The sets with one pod more, not before the last in order; and which sets these come from."""
     grown = np.zeros(len(layer.last), np.bool_)
-    found: list[_Layer] = []
-    for g in range(len(pods)):
-        same, end = np.searchsorted(layer.last, (g, g + 1))
-        more = layer.sums[:end] + size[g]
-        fits = (more <= room).all(axis=1)
+    begins = np.searchsorted(layer.last, np.arange(len(pods) + 1)).tolist()
+    places: list[SmallArray] = []
+    for g, (same, end) in enumerate(pairwise(begins)):
+        fits = np.ones(end, np.bool_)
+        for sums, one, offered in zip(layer.sums.T, size[g], room, strict=True):
+            fits &= sums[:end] <= offered - one
         fits[same:] &= layer.again[same:end] < pods[g]
         at = np.flatnonzero(fits)
         most -= len(at)
         if most < 0:
             return None, grown
         grown[at] = True
-        members = np.pad(layer.members[:, at], ((0, 1), (0, 0)), constant_values=g)
-        again = np.where(at >= same, layer.again[at] + 1, 1)
-        found.append(_Layer(members, more[at], np.full(len(at), g), again))
-    members = np.concatenate([each.members for each in found], axis=1)
-    rest = zip(*(each[1:] for each in found), strict=True)
-    return _Layer(members, *(np.concatenate(each) for each in rest)), grown
+        places.append(at.astype(np.int32))
+    return _larger(layer, places, begins, size), grown
+
+
+def _larger(layer: _Layer, places: list[SmallArray], begins: list[int], size: IntArray) -> _Layer:
+    """The sets with one pod more of each group, of those at these places."""
+    depth, many = len(layer.members), sum(map(len, places))
+    number = layer.last.dtype
+    found = _Layer(
+        np.empty((depth + 1, many), number),
+        np.empty((many, size.shape[1]), np.int64),
+        np.empty(many, number),
+        np.empty(many, number),
+    )
+    begin = 0
+    for g, at in enumerate(places):
+        mine = slice(begin, begin + len(at))
+        found.members[:depth, mine] = layer.members[:, at]
+        found.members[depth, mine] = found.last[mine] = g
+        found.sums[mine] = layer.sums[at] + size[g]
+        found.again[mine] = np.where(at >= begins[g], layer.again[at] + 1, 1)
+        begin += len(at)
+    return found

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
+from ortools.math_opt import model_pb2  # type: ignore[import-untyped]  # ships no types
 from ortools.math_opt.python import mathopt  # type: ignore[import-untyped]  # ships no types
 
 from planner.cluster.node_rules import BoolArray
@@ -83,8 +85,27 @@ def priced(pool: Stock, reached: Sequence[int] | None = None) -> Priced:
 
 def best_prices(stock: Stock, placed: Sequence[int], rank: int) -> Prices | None:
     """Prices that bound one priority as well as any; None if the program has no solution."""
-    groups, nodes = np.nonzero(_may(stock))
     unit = np.maximum(stock.room.max(axis=0, initial=0), 1)
+    model = mathopt.Model.from_model_proto(_program(stock, placed, rank, unit))
+    room = list(islice(model.linear_constraints(), stock.room.size))
+    # Nothing else is read, and each number that comes back is several objects of Python.
+    needed = mathopt.ModelSolveParameters(
+        variable_values_filter=mathopt.VariableFilter(filtered_items=()),
+        reduced_costs_filter=mathopt.VariableFilter(filtered_items=()),
+        dual_values_filter=mathopt.LinearConstraintFilter(filtered_items=room),
+    )
+    found = linear_optimum(mathopt.IncrementalSolver(model, mathopt.SolverType.GLOP), needed)
+    if found is None or not found.has_dual_feasible_solution():
+        return None
+    duals = np.array(found.dual_values(room))
+    return Prices(np.maximum(0.0, -duals).reshape(stock.room.shape) * PARTS / unit)
+
+
+def _program(
+    stock: Stock, placed: Sequence[int], rank: int, unit: IntArray
+) -> model_pb2.ModelProto:
+    """Pods of each group on each kind of node; the first rows are the room of these."""
+    groups, nodes = np.nonzero(_may(stock))
     program = Program()
     cells = program.add_columns(np.zeros_like(groups), stock.total[groups])
     room = program.add_rows(np.full(stock.room.size, -FREE), (stock.room / unit).ravel() * PARTS)
@@ -97,13 +118,7 @@ def best_prices(stock: Stock, placed: Sequence[int], rank: int) -> Prices | None
     higher = stock.rank[groups] < rank
     program.enter(above[stock.rank[groups[higher]]], cells[higher], 1)
     wanted = (stock.rank[groups] == rank).astype(np.int64)
-    proto = proto_of(program.matrix(), -wanted, np.zeros(len(cells), np.bool_))
-    model = mathopt.Model.from_model_proto(proto)
-    found = linear_optimum(mathopt.IncrementalSolver(model, mathopt.SolverType.GLOP))
-    if found is None or not found.has_dual_feasible_solution():
-        return None
-    duals = found.dual_values(list(model.linear_constraints())[: stock.room.size])
-    return Prices(np.maximum(0.0, -np.array(duals)).reshape(stock.room.shape) * PARTS / unit)
+    return proto_of(program.matrix(), -wanted, np.zeros(len(cells), np.bool_))
 
 
 def _may(stock: Stock) -> BoolArray:

@@ -14,14 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from math import comb
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
-from planner.solver.packing.node_sets import SmallArray
+from planner.solver.packing.node_sets import SmallArray, small
+
+Numbers = TypeVar("Numbers", IntArray, SmallArray)
 
 
 def count_of_rests(groups: int, pods: int) -> int:
@@ -31,16 +35,16 @@ def count_of_rests(groups: int, pods: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Rests:
-    """All sets of so many pods: their requests, and their first and last group.
+    """All sets of so many pods: their requests, and their first group.
 
     The number of a set says which pods it has: of the sets of k pods, `ends[k][g]` have a last
     group up to g, and those with the same last group are side by side. In `order` they are in that
-    of their `level`, which is what they request of the resource in the high bits, in steps.
+    of their `level`, which is what they request of the resource in the high bits, in steps; `first`
+    is in that order, too.
     """
 
     sums: IntArray
     first: SmallArray
-    last: SmallArray
     ends: Sequence[IntArray]
     step: int
     order: SmallArray
@@ -48,30 +52,45 @@ class Rests:
 
     def members(self, numbers: IntArray) -> IntArray:
         """The groups of some sets, a row for each."""
-        found, at = [np.zeros((0, len(numbers)), np.int64)], numbers
-        for ends in reversed(self.ends[1:]):
-            group = np.searchsorted(ends, at, side="right")
-            at = at - np.append(0, ends)[group]
-            found.append(group[None])
-        return np.concatenate(found).T
+        found = np.empty((len(self.ends) - 1, len(numbers)), np.int64)
+        at = numbers
+        for row, ends in zip(found, reversed(self.ends[1:]), strict=True):
+            row[:] = np.searchsorted(ends, at, side="right")
+            at = at - np.append(0, ends)[row]
+        return found.T
 
 
 def all_rests(size: IntArray, pods: int, low_bits: int) -> Rests:
     """The sets of so many pods, with one number for the size of a group."""
-    groups = np.arange(len(size), dtype=np.int32)
+    groups = np.arange(len(size), dtype=small(len(size)))
     sums, ends = np.zeros(1, np.int64), [np.ones(len(size), np.int64)]
-    first, last = groups[-1:] + 1, groups[:1] - 1
+    first = groups[-1:] + groups.dtype.type(1)
     for k in range(pods):
         prefixes = ends[-1].tolist()
-        sums = np.concatenate([sums[:n] + each for n, each in zip(prefixes, size, strict=True)])
-        first = np.concatenate([first[:n] for n in prefixes]) if k else groups
-        last = np.repeat(groups, ends[-1])
+        first = _prefixes(first, prefixes) if k else groups
+        sums = _prefixes(sums, prefixes, size.tolist())
         ends.append(np.cumsum(ends[-1]))
+    level, step = _levels(sums, low_bits)
+    order = np.argsort(level, kind="stable").astype(np.int32)
+    return Rests(sums, first[order], ends, step, order, level[order])
+
+
+def _prefixes(of: Numbers, lengths: Sequence[int], plus: Sequence[int] = ()) -> Numbers:
+    """So many of the first of them side by side, time after time, plus a number each time."""
+    found = np.empty(sum(lengths), of.dtype)
+    begin = 0
+    for length, more in zip(lengths, plus or repeat(0), strict=False):
+        np.add(of[:length], of.dtype.type(more), out=found[begin : begin + length])
+        begin += length
+    return found
+
+
+def _levels(sums: IntArray, low_bits: int) -> tuple[npt.NDArray[np.uint16], int]:
+    """What sets request of the resource in the high bits, in steps; and how large a step is."""
     tight = sums >> low_bits
     step = int(tight.max()) // tuning.HALF_LEVELS + 1
-    level = (tight // step).astype(np.uint16)
-    order = np.argsort(level, kind="stable").astype(np.int32)
-    return Rests(sums, first[order], last[order], ends, step, order, level[order])
+    tight //= step
+    return tight.astype(np.uint16), step
 
 
 class Side:
@@ -89,25 +108,28 @@ class Side:
         self.pods = len(rests.ends)
         self._limits = np.clip((bounds - tight) // rests.step, -1, tuning.HALF_LEVELS)
         kept, begins, done = [], [], 0
+        levels = np.arange(tuning.HALF_LEVELS + 2, dtype=rests.level.dtype)
         for begin in range(0, len(size), tuning.HALF_GROUPS):
             end = min(begin + tuning.HALF_GROUPS, len(size))
             keeps = self._kept(begin, end)
-            counts = np.bincount(rests.level[keeps], minlength=tuning.HALF_LEVELS + 1)
-            begins += [done + np.append(0, np.cumsum(counts))] * (end - begin)
+            found = np.searchsorted(rests.level[keeps], levels).astype(np.int32)
+            begins += [found + np.int32(done)] * (end - begin)
             kept.append(rests.order[keeps])
             done += len(kept[-1])
         self._level_begins = begins
         self._numbers = np.concatenate(kept)
-        self._sums = rests.sums[self._numbers]
         self._begins = self._ends = np.zeros((0, len(size)), np.int64)
 
     def _kept(self, begin: int, end: int) -> IntArray:
         """The rests beside one of these groups, by their order and the widest of the bounds."""
-        rests = self._rests
+        rests, level = self._rests, self._rests.level.dtype.type
         if self._larger:
-            low = int(np.searchsorted(rests.level, max(0, int(self._limits[begin]))))
-            return low + np.flatnonzero(rests.last[low:] < end)
-        high = int(np.searchsorted(rests.level, int(self._limits[end - 1]), side="right"))
+            least = max(0, int(self._limits[begin]))
+            low = int(np.searchsorted(rests.level, level(least)))
+            found = np.flatnonzero(rests.order[low:] < rests.ends[-1][end - 1])
+            found += low
+            return found
+        high = int(np.searchsorted(rests.level, level(self._limits[end - 1] + 1)))
         return np.flatnonzero(rests.first[:high] >= begin)
 
     def cut(self, low: IntArray, high: IntArray) -> IntArray:
@@ -137,7 +159,9 @@ class Side:
         ):
             if begin < end:
                 until = done + end - begin
-                np.add(self._sums[begin:end], size, out=found[done:until])
+                some = found[done:until]
+                np.take(self._rests.sums, self._numbers[begin:end], out=some, mode="clip")
+                some += size
                 done = until
         return found
 

@@ -43,7 +43,8 @@ class SetProgram:
     ) -> None:
         rank = len(goals) - 1
         self._goal, self.sets, self._numbers = goals[rank], sets, numbers
-        self._members = sets.members[:, numbers]
+        every = len(numbers) == sets.members.shape[1]
+        self._members = sets.members if every else sets.members[:, numbers]
         self._model = model = mathopt.Model()
         most = np.where(stock.rank <= rank, stock.total, stock.least)
         self._pods = pods = [
@@ -89,7 +90,9 @@ class SetProgram:
     def grow(self, prices: IntArray) -> bool:
         """More sets of those that were dear before; False if none of them helps."""
         near = self._near
-        return self._add(near, self._worth(near, prices)) if len(near) else False
+        if not len(near):
+            return False
+        return self._use_dear(self._worth(near, prices), self._numbers[near])
 
     def grow_by_all(self, prices: IntArray) -> bool:
         """The same with all sets; the `dearest` of them is worth so much."""
@@ -97,7 +100,7 @@ class SetProgram:
         many = min(tuning.NEAR_SETS, len(worth))
         self._near = np.sort(np.argpartition(-worth, many - 1)[:many])
         self.dearest = int(worth.max())
-        return self._add(np.arange(len(worth)), worth)
+        return self._use_dear(worth, self._numbers)
 
     def _worth(self, some: IntArray | None, prices: IntArray) -> IntArray:
         """What these sets are worth; all if none are named."""
@@ -109,11 +112,11 @@ class SetProgram:
             found += priced[row]
         return found
 
-    def _add(self, some: IntArray, worth: IntArray) -> bool:
+    def _use_dear(self, worth: IntArray, numbers: IntArray) -> bool:
         """Those that are worth most; False if none is worth more than a node costs."""
         helping = np.flatnonzero(worth > (self._node_price + SURE) * UNIT)
         helping = helping[np.argsort(-worth[helping], kind="stable")[: tuning.SETS_AT_ONCE]]
-        return self.use(self._numbers[some[helping]].tolist())
+        return self.use(numbers[helping].tolist())
 
     def use(self, numbers: Iterable[int]) -> bool:
         """Sets become columns; False if all of them are."""
@@ -164,12 +167,20 @@ class SetProgram:
 
     def cheap_sets(self, pods: IntArray, most: int) -> IntArray:
         """Up to so many sets of these pods, those that are worth most; a row of groups each."""
-        members = self._members.T.astype(np.int64)
+        members = self._members
         self.seconds += members.size * tuning.CHEAP_MEMBER_SECONDS
-        there = members[(np.append(pods, 1)[members] > 0).all(axis=1)]
-        there = there[enough(there, np.append(pods, there.shape[1]))]
-        worth = np.append(self.worth, 0)[there].sum(axis=1)
-        return there[np.argsort(-worth, kind="stable")[:most]]
+        worth, depth = np.append(self.worth, 0), len(members)
+        there, everybody = np.append(pods, 1) > 0, np.append(pods, depth)
+        places, worths = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        for begin in range(0, members.shape[1], tuning.MEMBERS_AT_ONCE):
+            some = members[:, begin : begin + tuning.MEMBERS_AT_ONCE].T
+            at = np.flatnonzero(there[some].all(axis=1))
+            at = at[enough(some[at], everybody)]
+            places.append(begin + at)
+            worths.append(worth[some[at]].sum(axis=1))
+        best = np.argsort(-np.concatenate(worths), kind="stable")[:most]
+        found: IntArray = members[:, np.concatenate(places)[best]].T.astype(np.int64)
+        return found
 
     def used(self) -> list[tuple[int, float]]:
         """How often the last optimum uses each set, most often first."""
