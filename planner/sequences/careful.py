@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import count
 
 from planner.interrupts import interruptible
 from planner.replay import check_steps
@@ -47,10 +48,13 @@ ROUNDS = 30
 """So many further plans are looked at."""
 CLEANING = 4
 """Times as long as it takes to find a plan: so long it may take until it drives nobody off."""
-MORE_SECONDS, MORE_TRIALS = 1.5, 3
-"""So many times as long that may take in the next round."""
-IN_A_ROW = 3
-"""So many times in a row more is looked for beside the best plan."""
+ON_PAPER = 4
+"""Times as long as for what is better than the best plan: so long a state is improved that nothing
+was taken back from."""
+MORE = 1.5
+"""So many times as long everything may take in the next round."""
+IN_A_ROW = 2
+"""So many times in a row a plan is improved in the first round, and once more in each later one."""
 SIMPLE_CELLS = 100_000
 """Waiting pods times nodes up to which few evictions for each of them are tried as well."""
 SIMPLE_EXCHANGES = 6_000
@@ -95,6 +99,8 @@ class Careful:
         """By steps that were tried, with how many seconds of trials."""
         self._attempts = 0
         self._improved = set[tuple[int, float]]()
+        self._extended = set[int]()
+        """Plans beside which more was looked for: another time finds the same."""
         self._found: list[Clean] = [self._clean((), None, Series(frozenset()))]
         """What kube-scheduler does alone is clean: whatever happens, there is a plan."""
         self._interrupted = first.decision.stopped == "interrupted"
@@ -180,36 +186,54 @@ class Careful:
         less would, and then maybe something better.
         """
         self._effort.counted = True
-        whole, on_top = self._of_the_first, ROUND_SECONDS
+        whole, seconds = self._of_the_first, ROUND_SECONDS
         homes = replace(whole, spared=self._homeless(), reasons={})
-        while True:
-            self._improve(on_top, homes.trying)
-            for series in (whole, homes):
-                if series is homes or series.reasons:
-                    self._offer_if_new(self._solved(series), series)
-                    self._improve(on_top, homes.trying)
+        others = [homes, whole] if whole.reasons else [homes]
+        steps: tuple[Step, ...] = ()
+        for row in count(IN_A_ROW):
+            on_paper = Series(frozenset(), ON_PAPER * seconds, {}, whole.trying)
+            before, steps = steps, self._rearranged(on_paper, steps)
+            self._offer_if_new(steps, on_paper)
+            self._improve(seconds, whole.trying, row)
+            if steps == before:
+                steps = ()
+            for series in list(others):
+                if self._offer_if_new(self._solved(series), series):
+                    self._improve(seconds, whole.trying, row)
+                else:
+                    others.remove(series)
             if self._all_placed:
                 break
-            on_top *= MORE_SECONDS
-            homes.seconds *= MORE_SECONDS
-            homes.trying *= MORE_TRIALS
-            whole = replace(homes, spared=frozenset(), reasons={})
-            self._offer_if_new(self._solved(whole), whole)
+            seconds *= MORE
+            for series in others:
+                series.seconds *= MORE
+                series.trying *= MORE
+            whole = replace(whole, reasons={}, trying=MORE * whole.trying)
 
-    def _improve(self, seconds: float, trying: float) -> None:
-        """More beside the best plan, or else from where it ends, as long as that leads on."""
-        for _ in range(IN_A_ROW):
-            best = self._best[0]
-            if (id(best), seconds) in self._improved:
+    def _improve(self, seconds: float, trying: float, row: int) -> None:
+        """What was found last, which may lack but little to be the best, and then the best plan."""
+        self._go_on(self._found[-1], seconds, trying, row)
+        self._go_on(self._best[0], seconds, trying, 1)
+
+    def _go_on(self, plan: Clean, seconds: float, trying: float, row: int) -> None:
+        """From where the plan ends, or else more beside it, as long as that leads on."""
+        for _ in range(row):
+            if (id(plan), seconds) in self._improved:
                 break
-            self._improved.add((id(best), seconds))
-            series = replace(best.series, seconds=seconds, trying=trying)
-            self._offer_if_new(self._solved(series, best.steps), series)
-            if self._best[0] is best:
-                self._offer_if_new(self._rearranged(series, best.steps), series)
+            self._improved.add((id(plan), seconds))
+            known = len(self._found)
+            series = replace(plan.series, seconds=seconds, trying=trying)
+            self._offer_if_new(self._rearranged(series, plan.steps), series)
+            if len(self._found) == known and id(plan) not in self._extended:
+                self._extended.add(id(plan))
+                self._offer_if_new(self._solved(series, plan.steps), series)
+            plan = max((plan, *self._found[known:]), key=lambda each: each.candidate.key)
 
-    def _offer_if_new(self, steps: tuple[Step, ...], series: Series) -> None:
-        """Try what was not tried with so many trials, if it is better on paper than the best."""
+    def _offer_if_new(self, steps: tuple[Step, ...], series: Series) -> bool:
+        """Try what was not tried with so many trials, if it is better on paper than the best.
+
+        And say if it is.
+        """
         key, best = frozenset(steps), self._best[0].candidate.value
         draft, weights = Draft(self._first.before, steps), move_weights(self._problem)
         placed = tuple(draft.placed[priority] for priority in levels(self._problem))
@@ -218,6 +242,7 @@ class Careful:
         if better and self._offered.get(key, 0.0) < series.trying:
             self._offered[key] = series.trying
             self._offer(steps, series)
+        return better
 
     @property
     def _all_placed(self) -> bool:
@@ -257,8 +282,10 @@ class Careful:
         start = check_steps(first.before, kept, first.judged).after if kept else first.before
         most = options.max_moves
         touched = frozenset(step.pod for step in kept)
+        self._attempts += 1
         again = replace(
             options,
+            seed=options.seed + self._attempts,
             spared=options.spared | series.spared | series.reasons.keys() | touched,
             max_moves=None if most is None else most - len(evicted_by(kept)),
         )
