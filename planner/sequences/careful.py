@@ -42,6 +42,7 @@ from planner.sequences.value import coherent, levels, trivial_bound
 from planner.sequences.waves import Waves
 from planner.solver import route
 from planner.solver.problem.moves import move_weights
+from planner.solver.problem.solution import Level
 from planner.solver.progress import Report
 
 ROUNDS = 30
@@ -98,6 +99,8 @@ class Careful:
         self._offered: dict[frozenset[Step], float] = {}
         """By steps that were tried, with how many seconds of trials."""
         self._attempts = 0
+        self._most: dict[tuple[int, ...], int] = {}
+        """By pods placed of the highest priorities, the most of the next one beside them."""
         self._improved = set[tuple[int, float]]()
         self._extended = set[int]()
         """Plans beside which more was looked for: another time finds the same."""
@@ -122,7 +125,10 @@ class Careful:
             return self._first, replayed
         found = self._searched()
         better = value_from(found[0].decision.objectives).key > value_from(known.objectives).key
-        return found if better else (self._first, replayed)
+        if better:
+            return found
+        objectives = self._known_better(known.objectives, value_from(known.objectives).placed)
+        return replace(self._first, decision=replace(known, objectives=objectives)), replayed
 
     def _searched(self) -> tuple[PlanOutcome, ReplayedSeeds | None]:
         """The best of several plans."""
@@ -202,6 +208,7 @@ class Careful:
                     self._improve(seconds, whole.trying, row)
                 else:
                     others.remove(series)
+            self._prove(ON_PAPER * seconds)
             if self._all_placed:
                 break
             seconds *= MORE
@@ -243,6 +250,24 @@ class Careful:
             self._offered[key] = series.trying
             self._offer(steps, series)
         return better
+
+    def _prove(self, seconds: float) -> None:
+        """How many pods of each priority any plan has beside those above of the best one."""
+        placed = self._best[0].candidate.value.placed
+        ranks = levels(self._problem)
+        for i, level in enumerate(self._decision(self._best[0].candidate).objectives[: len(ranks)]):
+            if level.proven:
+                continue
+            self._effort.check()
+            problem = replace(
+                self._problem, options=replace(self._problem.options, until=self._effort.until)
+            )
+            above = dict(zip(ranks[:i], placed[:i], strict=True))
+            most, spent = route.most_beside(problem, above, ranks[i], seconds)
+            self._effort.spent += spent
+            if most is not None:
+                known = self._most.get(placed[:i], most)
+                self._most[placed[:i]] = min(most, known)
 
     @property
     def _all_placed(self) -> bool:
@@ -389,7 +414,9 @@ class Careful:
         """What the first plan proves about all plans holds for this one, too."""
         first, trivial = self._proof, trivial_bound(self._problem)
         bound = coherent(found.value, bound_from(first.objectives), trivial)
-        objectives = objectives_from(self._problem, found.value, bound, found.broken)
+        objectives = self._known_better(
+            objectives_from(self._problem, found.value, bound, found.broken), found.value.placed
+        )
         values = {level.name: level.value for level in first.objectives}
         same = all(level.value == values[level.name] for level in objectives)
         optimal = same and first.status == "optimal" and not self._interrupted
@@ -404,4 +431,14 @@ class Careful:
             stopped=None if optimal else "interrupted" if self._interrupted else stopped,
             on_paper_only=False,
             notes=(*first.notes, NOTE),
+        )
+
+    def _known_better(
+        self, objectives: tuple[Level, ...], placed: tuple[int, ...]
+    ) -> tuple[Level, ...]:
+        """The same levels with the bounds that were proven beside what a plan places above them."""
+        bounds = [self._most.get(placed[:i], level.bound) for i, level in enumerate(objectives)]
+        return tuple(
+            replace(level, bound=min(level.bound, most)) if level.kind == "placed" else level
+            for level, most in zip(objectives, bounds, strict=True)
         )

@@ -120,6 +120,8 @@ PACKING_MODEL_CELLS = 1_500
 REFILL_CELLS = 500_000  # cells up to which it pays to fill nodes anew
 # groups times kinds of nodes up to which prices on room bound what can be placed:
 PRICED_CELLS = 100_000
+WHOLE_BOUND_CELLS = 10_000  # groups times nodes up to which one program over all of them does
+WHOLE_BOUND_WORK_SECONDS = 2.0  # seconds that a deterministic one takes there
 REARRANGED_CELLS = 8_000_000  # groups times nodes up to which nodes are rearranged in windows
 REARRANGING_SHARE = 0.85  # for that: the rest is for trials with kube-scheduler's own choices
 REFILL_WINDOWS = ((16, 0.15), (24, 0.3))  # nodes of a window, and CP-SAT's deterministic seconds
