@@ -98,6 +98,8 @@ class Careful:
             self._of_the_first.trying = max(CLEANING * seconds, 2 * JUDGING_SECONDS)
         self._offered: dict[frozenset[Step], float] = {}
         """By steps that were tried, with how many seconds of trials."""
+        self._on_paper = self._worth(first.decision.steps), first.decision.steps
+        """The best steps of all, whether they are clean or not, after their worth."""
         self._attempts = 0
         self._most: dict[tuple[int, ...], int] = {}
         """By pods placed of the highest priorities, the most of the next one beside them."""
@@ -147,6 +149,10 @@ class Careful:
             replayed = scheduler_replay(outcome)
             if replayed is None or not replayed.driven:
                 return outcome, replayed
+            if clean.tried is not None:
+                outcome = self._outcome(replace(clean, held=clean.tried))
+                if not outcome.waves.beyond:
+                    return outcome, replayed_before(outcome, clean.tried.ends)
         raise AssertionError("a plan without evictions drives nobody off")
 
     def _look(self) -> None:
@@ -195,20 +201,19 @@ class Careful:
         whole, seconds = self._of_the_first, ROUND_SECONDS
         homes = replace(whole, spared=self._homeless(), reasons={})
         others = [homes, whole] if whole.reasons else [homes]
-        steps: tuple[Step, ...] = ()
+        best = self._best[0]
+        self._extend(best, replace(best.series, seconds=seconds, trying=whole.trying))
+        self._improve(seconds, whole.trying, IN_A_ROW)
         for row in count(IN_A_ROW):
             on_paper = Series(frozenset(), ON_PAPER * seconds, {}, whole.trying)
-            before, steps = steps, self._rearranged(on_paper, steps)
-            self._offer_if_new(steps, on_paper)
+            self._offer_if_new(self._rearranged(on_paper, self._on_paper[1]), on_paper)
             self._improve(seconds, whole.trying, row)
-            if steps == before:
-                steps = ()
             for series in list(others):
                 if self._offer_if_new(self._solved(series), series):
                     self._improve(seconds, whole.trying, row)
                 else:
                     others.remove(series)
-            self._prove(ON_PAPER * seconds)
+            self._prove(4 * seconds)
             if self._all_placed:
                 break
             seconds *= MORE
@@ -231,10 +236,15 @@ class Careful:
             known = len(self._found)
             series = replace(plan.series, seconds=seconds, trying=trying)
             self._offer_if_new(self._rearranged(series, plan.steps), series)
-            if len(self._found) == known and id(plan) not in self._extended:
-                self._extended.add(id(plan))
-                self._offer_if_new(self._solved(series, plan.steps), series)
+            if len(self._found) == known:
+                self._extend(plan, series)
             plan = max((plan, *self._found[known:]), key=lambda each: each.candidate.key)
+
+    def _extend(self, plan: Clean, series: Series) -> None:
+        """More beside the plan: another time finds the same."""
+        if id(plan) not in self._extended:
+            self._extended.add(id(plan))
+            self._offer_if_new(self._solved(series, plan.steps), series)
 
     def _offer_if_new(self, steps: tuple[Step, ...], series: Series) -> bool:
         """Try what was not tried with so many trials, if it is better on paper than the best.
@@ -242,14 +252,20 @@ class Careful:
         And say if it is.
         """
         key, best = frozenset(steps), self._best[0].candidate.value
-        draft, weights = Draft(self._first.before, steps), move_weights(self._problem)
-        placed = tuple(draft.placed[priority] for priority in levels(self._problem))
-        cost = sum(weights[int(self._first.before.group_of[pod])] for pod in draft.evicted)
-        better = (placed, -cost) > (best.placed, -best.cost)
+        worth = self._worth(steps)
+        self._on_paper = max(self._on_paper, (worth, steps), key=lambda each: each[0])
+        better = worth > (best.placed, -best.cost)
         if better and self._offered.get(key, 0.0) < series.trying:
             self._offered[key] = series.trying
             self._offer(steps, series)
         return better
+
+    def _worth(self, steps: Sequence[Step]) -> tuple[tuple[int, ...], int]:
+        """Pods placed by priority, and what the evictions cost: larger is better."""
+        draft, weights = Draft(self._first.before, steps), move_weights(self._problem)
+        placed = tuple(draft.placed[priority] for priority in levels(self._problem))
+        cost = sum(weights[int(self._first.before.group_of[pod])] for pod in draft.evicted)
+        return placed, -cost
 
     def _prove(self, seconds: float) -> None:
         """How many pods of each priority any plan has beside those above of the best one."""
@@ -353,7 +369,8 @@ class Careful:
             seconds = series.trying
         cleaned, held = self._cleaning.run(steps, series, seconds)
         if check_steps(self._first.before, cleaned, self._first.judged).good:
-            self._add(self._clean(cleaned, held, series))
+            clean = self._clean(cleaned, held, series)
+            self._add(replace(clean, tried=self._cleaning.tried))
         return len(series.reasons) > known
 
     def _lift_cordons(self) -> None:

@@ -42,6 +42,8 @@ class Cleaning:
 
     first: PlanOutcome
     trials: DriveOffs
+    tried: Held | None = None
+    """The waves of the last steps that were found clean without cordons."""
 
     def run(
         self, steps: Sequence[Step], series: Series, seconds: float
@@ -55,6 +57,7 @@ class Cleaning:
         the last one goes.
         """
         draft, hold = Draft(self.first.before, steps), 0
+        self.tried = None
         self.trials.enough = self.trials.effort.spent + seconds
         while draft.evicted:
             way = HOLDING[hold - 1] if hold else None
@@ -65,6 +68,8 @@ class Cleaning:
                 moves = tuple(step for step in waves.steps if step.pod != NOBODY)
                 return moves, Held(waves, tuple(self.trials.ends))
             if driven is None:
+                if waves is not None and waves.steps:
+                    self.tried = Held(waves, tuple(self.trials.ends))
                 break
             if more:
                 hold += 1

@@ -126,11 +126,13 @@ def most_beside(
 ) -> tuple[int | None, float]:
     """The most waiting pods of a priority with a node, given so many above; and the work it took.
 
-    None where more than room decides, and where the cluster is too large for such a proof.
+    In small clusters by one program over all nodes. None where more than room decides.
     """
     stock = stock_of(problem) if only_room_decides(problem) else None
-    if stock is None or stock.now.size > tuning.WHOLE_BOUND_CELLS or problem.options.preempt:
+    if stock is None or problem.options.preempt:
         return None, 0.0
+    if stock.now.size > tuning.WHOLE_BOUND_CELLS:
+        return ceilings_beside(problem, above).get(priority), 0.0
     from planner.solver.packing.whole_bounds import whole_bound
 
     running = dict(zip(stock.priorities, stock.placed(stock.now), strict=True))

@@ -57,9 +57,9 @@ def test_without_work_nothing_is_claimed_that_is_wrong() -> None:
     assert spent >= 0
 
 
-def test_large_clusters_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_large_clusters_room_in_total_says_less(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tuning, "WHOLE_BOUND_CELLS", 1)
-    assert most_beside(three_halves(), {}, 10, 1.0) == (None, 0.0)
+    assert most_beside(three_halves(), {}, 10, 1.0) == (3, 0.0)
 
 
 @settings(max_examples=6)
