@@ -52,6 +52,8 @@ CLEANING = 4
 ON_PAPER = 4
 """Times as long as for what is better than the best plan: so long a state is improved that nothing
 was taken back from."""
+PROVING = 6
+"""The same for each proof that no more pods of a priority can be placed."""
 MORE = 1.5
 """So many times as long everything may take in the next round."""
 IN_A_ROW = 2
@@ -192,7 +194,7 @@ class Careful:
             series.seconds *= 2
 
     def _in_rounds(self) -> None:
-        """Plans in which everything gets twice as much time from round to round.
+        """Plans in which everything gets half as much time again from round to round.
 
         Nothing in a round depends on the limit, which only ends them: so more time finds whatever
         less would, and then maybe something better.
@@ -213,7 +215,7 @@ class Careful:
                     self._improve(seconds, whole.trying, row)
                 else:
                     others.remove(series)
-            self._prove(4 * seconds)
+            self._prove(PROVING * seconds)
             if self._all_placed:
                 break
             seconds *= MORE
