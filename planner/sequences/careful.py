@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import count
 
 from planner.interrupts import interruptible
 from planner.replay import check_steps
@@ -41,16 +42,22 @@ from planner.sequences.value import coherent, levels, trivial_bound
 from planner.sequences.waves import Waves
 from planner.solver import route
 from planner.solver.problem.moves import move_weights
+from planner.solver.problem.solution import Level
 from planner.solver.progress import Report
 
 ROUNDS = 30
 """So many further plans are looked at."""
 CLEANING = 4
 """Times as long as it takes to find a plan: so long it may take until it drives nobody off."""
-MORE_SECONDS, MORE_TRIALS = 1.5, 3
-"""So many times as long that may take in the next round."""
-IN_A_ROW = 3
-"""So many times in a row more is looked for beside the best plan."""
+ON_PAPER = 4
+"""Times as long as for what is better than the best plan: so long a state is improved that nothing
+was taken back from."""
+PROVING = 6
+"""The same for each proof that no more pods of a priority can be placed."""
+MORE = 1.5
+"""So many times as long everything may take in the next round."""
+IN_A_ROW = 2
+"""So many times in a row a plan is improved in the first round, and once more in each later one."""
 SIMPLE_CELLS = 100_000
 """Waiting pods times nodes up to which few evictions for each of them are tried as well."""
 SIMPLE_EXCHANGES = 6_000
@@ -93,8 +100,14 @@ class Careful:
             self._of_the_first.trying = max(CLEANING * seconds, 2 * JUDGING_SECONDS)
         self._offered: dict[frozenset[Step], float] = {}
         """By steps that were tried, with how many seconds of trials."""
+        self._on_paper = self._worth(first.decision.steps), first.decision.steps
+        """The best steps of all, whether they are clean or not, after their worth."""
         self._attempts = 0
+        self._most: dict[tuple[int, ...], int] = {}
+        """By pods placed of the highest priorities, the most of the next one beside them."""
         self._improved = set[tuple[int, float]]()
+        self._extended = set[int]()
+        """Plans beside which more was looked for: another time finds the same."""
         self._found: list[Clean] = [self._clean((), None, Series(frozenset()))]
         """What kube-scheduler does alone is clean: whatever happens, there is a plan."""
         self._interrupted = first.decision.stopped == "interrupted"
@@ -116,7 +129,10 @@ class Careful:
             return self._first, replayed
         found = self._searched()
         better = value_from(found[0].decision.objectives).key > value_from(known.objectives).key
-        return found if better else (self._first, replayed)
+        if better:
+            return found
+        objectives = self._known_better(known.objectives, value_from(known.objectives).placed)
+        return replace(self._first, decision=replace(known, objectives=objectives)), replayed
 
     def _searched(self) -> tuple[PlanOutcome, ReplayedSeeds | None]:
         """The best of several plans."""
@@ -135,6 +151,10 @@ class Careful:
             replayed = scheduler_replay(outcome)
             if replayed is None or not replayed.driven:
                 return outcome, replayed
+            if clean.tried is not None:
+                outcome = self._outcome(replace(clean, held=clean.tried))
+                if not outcome.waves.beyond:
+                    return outcome, replayed_before(outcome, clean.tried.ends)
         raise AssertionError("a plan without evictions drives nobody off")
 
     def _look(self) -> None:
@@ -174,50 +194,98 @@ class Careful:
             series.seconds *= 2
 
     def _in_rounds(self) -> None:
-        """Plans in which everything gets twice as much time from round to round.
+        """Plans in which everything gets half as much time again from round to round.
 
         Nothing in a round depends on the limit, which only ends them: so more time finds whatever
         less would, and then maybe something better.
         """
         self._effort.counted = True
-        whole, on_top = self._of_the_first, ROUND_SECONDS
+        whole, seconds = self._of_the_first, ROUND_SECONDS
         homes = replace(whole, spared=self._homeless(), reasons={})
-        while True:
-            self._improve(on_top, homes.trying)
-            for series in (whole, homes):
-                if series is homes or series.reasons:
-                    self._offer_if_new(self._solved(series), series)
-                    self._improve(on_top, homes.trying)
+        others = [homes, whole] if whole.reasons else [homes]
+        best = self._best[0]
+        self._extend(best, replace(best.series, seconds=seconds, trying=whole.trying))
+        self._improve(seconds, whole.trying, IN_A_ROW)
+        for row in count(IN_A_ROW):
+            on_paper = Series(frozenset(), ON_PAPER * seconds, {}, whole.trying)
+            self._offer_if_new(self._rearranged(on_paper, self._on_paper[1]), on_paper)
+            self._improve(seconds, whole.trying, row)
+            for series in list(others):
+                if self._offer_if_new(self._solved(series), series):
+                    self._improve(seconds, whole.trying, row)
+                else:
+                    others.remove(series)
+            self._prove(PROVING * seconds)
             if self._all_placed:
                 break
-            on_top *= MORE_SECONDS
-            homes.seconds *= MORE_SECONDS
-            homes.trying *= MORE_TRIALS
-            whole = replace(homes, spared=frozenset(), reasons={})
-            self._offer_if_new(self._solved(whole), whole)
+            seconds *= MORE
+            for series in others:
+                series.seconds *= MORE
+                series.trying *= MORE
+            whole = replace(whole, reasons={}, trying=MORE * whole.trying)
 
-    def _improve(self, seconds: float, trying: float) -> None:
-        """More beside the best plan, or else from where it ends, as long as that leads on."""
-        for _ in range(IN_A_ROW):
-            best = self._best[0]
-            if (id(best), seconds) in self._improved:
+    def _improve(self, seconds: float, trying: float, row: int) -> None:
+        """What was found last, which may lack but little to be the best, and then the best plan."""
+        self._go_on(self._found[-1], seconds, trying, row)
+        self._go_on(self._best[0], seconds, trying, 1)
+
+    def _go_on(self, plan: Clean, seconds: float, trying: float, row: int) -> None:
+        """From where the plan ends, or else more beside it, as long as that leads on."""
+        for _ in range(row):
+            if (id(plan), seconds) in self._improved:
                 break
-            self._improved.add((id(best), seconds))
-            series = replace(best.series, seconds=seconds, trying=trying)
-            self._offer_if_new(self._solved(series, best.steps), series)
-            if self._best[0] is best:
-                self._offer_if_new(self._rearranged(series, best.steps), series)
+            self._improved.add((id(plan), seconds))
+            known = len(self._found)
+            series = replace(plan.series, seconds=seconds, trying=trying)
+            self._offer_if_new(self._rearranged(series, plan.steps), series)
+            if len(self._found) == known:
+                self._extend(plan, series)
+            plan = max((plan, *self._found[known:]), key=lambda each: each.candidate.key)
 
-    def _offer_if_new(self, steps: tuple[Step, ...], series: Series) -> None:
-        """Try what was not tried with so many trials, if it is better on paper than the best."""
+    def _extend(self, plan: Clean, series: Series) -> None:
+        """More beside the plan: another time finds the same."""
+        if id(plan) not in self._extended:
+            self._extended.add(id(plan))
+            self._offer_if_new(self._solved(series, plan.steps), series)
+
+    def _offer_if_new(self, steps: tuple[Step, ...], series: Series) -> bool:
+        """Try what was not tried with so many trials, if it is better on paper than the best.
+
+        And say if it is.
+        """
         key, best = frozenset(steps), self._best[0].candidate.value
-        draft, weights = Draft(self._first.before, steps), move_weights(self._problem)
-        placed = tuple(draft.placed[priority] for priority in levels(self._problem))
-        cost = sum(weights[int(self._first.before.group_of[pod])] for pod in draft.evicted)
-        better = (placed, -cost) > (best.placed, -best.cost)
+        worth = self._worth(steps)
+        self._on_paper = max(self._on_paper, (worth, steps), key=lambda each: each[0])
+        better = worth > (best.placed, -best.cost)
         if better and self._offered.get(key, 0.0) < series.trying:
             self._offered[key] = series.trying
             self._offer(steps, series)
+        return better
+
+    def _worth(self, steps: Sequence[Step]) -> tuple[tuple[int, ...], int]:
+        """Pods placed by priority, and what the evictions cost: larger is better."""
+        draft, weights = Draft(self._first.before, steps), move_weights(self._problem)
+        placed = tuple(draft.placed[priority] for priority in levels(self._problem))
+        cost = sum(weights[int(self._first.before.group_of[pod])] for pod in draft.evicted)
+        return placed, -cost
+
+    def _prove(self, seconds: float) -> None:
+        """How many pods of each priority any plan has beside those above of the best one."""
+        placed = self._best[0].candidate.value.placed
+        ranks = levels(self._problem)
+        for i, level in enumerate(self._decision(self._best[0].candidate).objectives[: len(ranks)]):
+            if level.proven:
+                continue
+            self._effort.check()
+            problem = replace(
+                self._problem, options=replace(self._problem.options, until=self._effort.until)
+            )
+            above = dict(zip(ranks[:i], placed[:i], strict=True))
+            most, spent = route.most_beside(problem, above, ranks[i], seconds)
+            self._effort.spent += spent
+            if most is not None:
+                known = self._most.get(placed[:i], most)
+                self._most[placed[:i]] = min(most, known)
 
     @property
     def _all_placed(self) -> bool:
@@ -257,8 +325,10 @@ class Careful:
         start = check_steps(first.before, kept, first.judged).after if kept else first.before
         most = options.max_moves
         touched = frozenset(step.pod for step in kept)
+        self._attempts += 1
         again = replace(
             options,
+            seed=options.seed + self._attempts,
             spared=options.spared | series.spared | series.reasons.keys() | touched,
             max_moves=None if most is None else most - len(evicted_by(kept)),
         )
@@ -301,7 +371,8 @@ class Careful:
             seconds = series.trying
         cleaned, held = self._cleaning.run(steps, series, seconds)
         if check_steps(self._first.before, cleaned, self._first.judged).good:
-            self._add(self._clean(cleaned, held, series))
+            clean = self._clean(cleaned, held, series)
+            self._add(replace(clean, tried=self._cleaning.tried))
         return len(series.reasons) > known
 
     def _lift_cordons(self) -> None:
@@ -362,7 +433,9 @@ class Careful:
         """What the first plan proves about all plans holds for this one, too."""
         first, trivial = self._proof, trivial_bound(self._problem)
         bound = coherent(found.value, bound_from(first.objectives), trivial)
-        objectives = objectives_from(self._problem, found.value, bound, found.broken)
+        objectives = self._known_better(
+            objectives_from(self._problem, found.value, bound, found.broken), found.value.placed
+        )
         values = {level.name: level.value for level in first.objectives}
         same = all(level.value == values[level.name] for level in objectives)
         optimal = same and first.status == "optimal" and not self._interrupted
@@ -377,4 +450,14 @@ class Careful:
             stopped=None if optimal else "interrupted" if self._interrupted else stopped,
             on_paper_only=False,
             notes=(*first.notes, NOTE),
+        )
+
+    def _known_better(
+        self, objectives: tuple[Level, ...], placed: tuple[int, ...]
+    ) -> tuple[Level, ...]:
+        """The same levels with the bounds that were proven beside what a plan places above them."""
+        bounds = [self._most.get(placed[:i], level.bound) for i, level in enumerate(objectives)]
+        return tuple(
+            replace(level, bound=min(level.bound, most)) if level.kind == "placed" else level
+            for level, most in zip(objectives, bounds, strict=True)
         )

@@ -38,7 +38,8 @@ class Held:
 class Clean:
     """Steps that are clean, their worth, and who was left alone for it, with the reason.
 
-    Unless room is `held` for somebody, the steps are grouped as those of any plan.
+    Unless room is `held` for somebody, the steps are grouped as those of any plan; or as they were
+    `tried`, where they drive somebody off with what kube-scheduler places besides among them.
     """
 
     steps: tuple[Step, ...]
@@ -46,3 +47,4 @@ class Clean:
     candidate: Candidate
     series: Series
     left_alone: dict[int, str]
+    tried: Held | None = None

@@ -27,8 +27,9 @@ from planner.words import NAMED, conjoined, count_of
 
 TRIALS_EACH = 2
 """About so many trials it takes until a preemption and those that come to light then are gone."""
-HOLDING_SECONDS = 2e-6
-"""About what it takes to find such an order, for each wave and each pod of the steps."""
+HOLDING_SECONDS, HOLDING_NODE_SECONDS = 1e-6, 1.2e-9
+"""About what it takes to find such an order, for each wave and each pod of the steps, and for each
+node beside that where all other room is closed."""
 HOLDING: tuple[Way, ...] = ("held", "lasting")
 """How room is held if not at all, one after the other."""
 FEWER_CORDONS: tuple[Way, ...] = ("held", "closed")
@@ -41,6 +42,8 @@ class Cleaning:
 
     first: PlanOutcome
     trials: DriveOffs
+    tried: Held | None = None
+    """The waves of the last steps that were found clean without cordons."""
 
     def run(
         self, steps: Sequence[Step], series: Series, seconds: float
@@ -54,6 +57,7 @@ class Cleaning:
         the last one goes.
         """
         draft, hold = Draft(self.first.before, steps), 0
+        self.tried = None
         self.trials.enough = self.trials.effort.spent + seconds
         while draft.evicted:
             way = HOLDING[hold - 1] if hold else None
@@ -64,6 +68,8 @@ class Cleaning:
                 moves = tuple(step for step in waves.steps if step.pod != NOBODY)
                 return moves, Held(waves, tuple(self.trials.ends))
             if driven is None:
+                if waves is not None and waves.steps:
+                    self.tried = Held(waves, tuple(self.trials.ends))
                 break
             if more:
                 hold += 1
@@ -89,8 +95,15 @@ class Cleaning:
 
     def _may_hold(self, draft: Draft) -> bool:
         """Whether nothing but room decides, and there is time to try what cordons lead to."""
-        affordable = self.trials.affords(len(draft.evicted))
+        evictions = len(draft.evicted)
+        each = self._holding_seconds(HOLDING[-1], evictions, draft.steps)
+        affordable = self.trials.affords(evictions, each)
         return affordable and route.any_order_works(self.first.problem)
+
+    def _holding_seconds(self, way: Way, waves: int, steps: Sequence[Step]) -> float:
+        nodes = 0 if way == "held" else len(self.first.before.nodes)
+        pods = len({step.pod for step in steps})
+        return waves * pods * (HOLDING_SECONDS + HOLDING_NODE_SECONDS * nodes)
 
     def _ordered(self, draft: Draft) -> Draft:
         """The same in an order in which every landing has room, where there is one."""
@@ -141,7 +154,7 @@ class Cleaning:
         """In waves in which cordons hold room for whom it is meant; None as below."""
         first = self.first
         waves = waves_with_held_room(self.first.problem, steps, way)
-        self.trials.effort.spent += HOLDING_SECONDS * len(waves or ()) * len({s.pod for s in steps})
+        self.trials.effort.spent += self._holding_seconds(way, len(waves or ()), steps)
         return None if waves is None else cut_waves(first.before, waves, first.allowances)
 
     def _waves_of(self, steps: Sequence[Step]) -> Waves | None:

@@ -19,9 +19,9 @@ from planner.sequences.scheduler_replay import departing, manner, replay_seconds
 from planner.sequences.waves import Waves
 from planner.solver.problem.problem import Problem
 
-WAVE_SECONDS = 4e-6
+WAVE_SECONDS = 2e-6
 """About what each wave of a trial takes for each pod that waits, beside the landings in it."""
-LANDING_SHARE = 0.6
+LANDING_SHARE = 0.25
 """The part of a replay's landings that a trial has in the mean: many who wait find no node."""
 SOME_TRIALS = 10
 """About so many it takes until a plan with cordons is clean."""
@@ -108,19 +108,21 @@ class DriveOffs:
         cluster = self.problem.cluster
         return replay_seconds(cluster, 2 * len(cluster.pending)) > SLOW_SECONDS
 
-    def affords(self, evictions: int) -> bool:
+    def affords(self, evictions: int, more: float) -> bool:
         """Whether there is time for some trials in which every eviction has a wave of its own.
+
+        With so much `more` work before each of them.
 
         Counted, not by the clock: a busy machine makes no other plan of it, as long as it gets on.
         """
-        return self._trials_left(evictions) >= SOME_TRIALS
+        return self._trials_left(evictions, more) >= SOME_TRIALS
 
     def affordable(self, evictions: int) -> int:
         """How many such trials there is time for before the last one, which is under all seeds."""
         return int(self._trials_left(evictions)) - len(self._seeds)
 
-    def _trials_left(self, evictions: int) -> float:
-        one = self._seconds_of(evictions, evictions)
+    def _trials_left(self, evictions: int, more: float = 0.0) -> float:
+        one = self._seconds_of(evictions, evictions) + more
         return 0.0 if self.overdue else (self.enough - self.effort.spent) / one
 
     def _seconds_of(self, pods: int, waves: int) -> float:

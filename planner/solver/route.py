@@ -37,6 +37,7 @@ __all__ = [
     "any_order_works",
     "by_rules_alone",
     "least_left",
+    "most_beside",
     "moves_too_many",
     "only_room_matters",
     "placed_beside",
@@ -118,6 +119,26 @@ def rearranged(
     budget = Budget(seconds, problem.options.until)
     search.run(budget, lambda _: None)
     return stock.state(search.counts), budget.spent
+
+
+def most_beside(
+    problem: Problem, above: Mapping[int, int], priority: int, seconds: float
+) -> tuple[int | None, float]:
+    """The most waiting pods of a priority with a node, given so many above; and the work it took.
+
+    In small clusters by one program over all nodes. None where more than room decides.
+    """
+    stock = stock_of(problem) if only_room_decides(problem) else None
+    if stock is None or problem.options.preempt:
+        return None, 0.0
+    if stock.now.size > tuning.WHOLE_BOUND_CELLS:
+        return ceilings_beside(problem, above).get(priority), 0.0
+    from planner.solver.packing.whole_bounds import whole_bound
+
+    running = dict(zip(stock.priorities, stock.placed(stock.now), strict=True))
+    placed = {each: running[each] + pods for each, pods in above.items()}
+    found = whole_bound(stock, placed, priority, seconds, problem.options.until)
+    return found.most - running[priority], found.spent
 
 
 def only_room_matters(problem: Problem) -> bool:

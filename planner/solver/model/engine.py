@@ -85,11 +85,17 @@ def raise_bound(cp: cp_model.CpModel, cost: Linear, options: SolveOptions, limit
 
 
 def improve(
-    cp: cp_model.CpModel, cost: Linear, hint: Sequence[tuple[int, int]], *, work: float, seed: int
+    cp: cp_model.CpModel,
+    cost: Linear,
+    hint: Sequence[tuple[int, int]],
+    *,
+    work: float,
+    seed: int,
+    until: float = math.inf,
 ) -> Outcome:
     """A lower cost than that of the hint, with some deterministic work; its time is that work."""
     goal = Goal(cost, maximise=False)
-    solver = _solver(SolveOptions(seed=seed), work)
+    solver = _solver(SolveOptions(seed=seed, until=until), work)
     _pose(cp, goal, hint)
     return _search(solver, cp, goal, lambda _value, _bound: None)
 

@@ -141,7 +141,7 @@ class Rearranging:
     def _choose_rank(self, ranks: IntArray) -> int:
         """By success so far, with a preference for the highest priority."""
         chances = (self._successes[ranks] + 1) / (self._tries[ranks] + 1)
-        chances[0] *= tuning.FIRST_RANK
+        chances *= tuning.FIRST_RANK ** np.arange(len(ranks) - 1, -1, -1)
         return int(self._random.choice(ranks, p=chances / chances.sum()))
 
     def _joining(self, group: int, nodes: IntArray, ranks: IntArray) -> BoolArray:
