@@ -89,6 +89,9 @@ def _demand(case: Case) -> tuple[Cluster, tuple[Pool, ...]]:
     match case.text("class"):
         case "diverse":
             return demand.diverse(case.integer("pods"), case.seed), demand.generic_pools()
+        case "pools":
+            cluster = demand.diverse(case.integer("pods"), case.seed, demand.SMALLER)
+            return cluster, demand.many_pools()
         case "outage":
             zone = OUTAGE_ZONES[case.seed % len(OUTAGE_ZONES)]
             return demand.outage(zone, case.seed), demand.sample_pools(OUTAGE_ZONES)

@@ -57,6 +57,12 @@ class Paper:
         search.spent += RULES_SECONDS * len(self._rules.groups)
 
     @property
+    def _bound(self) -> int:
+        """What all arrangements cost at least, by patterns and by sums."""
+        sums = self._search.least.at_least((0,) * len(self._search.filling.offers), 0)
+        return max(self._sets.bound_on_paper, 0 if sums is None else sums[0])
+
+    @property
     def counts(self) -> Counts | None:
         """Nodes of each offer in the cheapest arrangement so far."""
         return None if self._found is None else self._found.best.counts(self._rules.question)
@@ -67,7 +73,7 @@ class Paper:
         if self._found is None or self._rules.cost(start.nodes) < self._found.cost:
             self._found = OnPaper(self._rules, start, self._patterns)
         before = self._found.spent
-        self._found.improve(until - self._search.spent, self._sets.bound_on_paper)
+        self._found.improve(until - self._search.spent, self._bound)
         self._search.spent += self._found.spent - before
 
     def _as_filled(self, fill: Fill) -> Arrangement:
@@ -104,7 +110,7 @@ class Paper:
         if not check_final(before.cluster, after, search.filling.profile).good:
             return None
         waiting, seeds = self._who_waits(counts)
-        bound = min(self._sets.bound_on_paper, self._found.cost)
+        bound = min(self._bound, self._found.cost)
         pods = int(self._found.best.pods.sum())
         return PaperSet(counts, self._found.cost, bound, after, pods, waiting, seeds)
 

@@ -30,7 +30,7 @@ ENOUGH = 100
 LONG, LATE = 500, 0.9
 """So often lanes have to be filled for a search step by step; and what may have passed where there
 is no time for it, and no proof is near."""
-ON_PAPER, LAST = 0.08, 0.1
+ON_PAPER, LAST = 0.1, 0.12
 """Parts of the time for an arrangement of pods on paper: to begin with, and in the end."""
 STARTS = 3
 """Sets of one pool that others are drawn from."""

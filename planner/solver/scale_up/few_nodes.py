@@ -12,7 +12,7 @@ so that CP-SAT soon says what is best.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,12 +49,20 @@ class Anew:
 
 
 class FewNodes:
-    """The model for nodes at some positions of an arrangement, and for further places."""
+    """The model for nodes at some positions of an arrangement, and for further places.
+
+    `some` says which offers of a class are looked at, beside the one that is there.
+    """
 
     def __init__(
-        self, rules: PaperRules, state: Arrangement, chosen: Sequence[int], more: Sequence[Class]
+        self,
+        rules: PaperRules,
+        state: Arrangement,
+        chosen: Sequence[int],
+        more: Sequence[Class],
+        some: Callable[[list[int]], list[int]] = list,
     ) -> None:
-        self.rules, self.state = rules, state
+        self.rules, self.state, self._some = rules, state, some
         self.kept = np.ones(len(state.nodes), np.bool_)
         """By position: whether it stays as it is."""
         self.kept[list(chosen)] = False
@@ -62,7 +70,9 @@ class FewNodes:
         """By group: pods that are placed anew."""
         self.groups: list[int] = np.flatnonzero(self.freed).tolist()
         self.places = [self._place(position) for position in chosen]
-        self.places += [Place(o[0], tuple(o)) for o in (rules.offers_of[each] for each in more)]
+        self.places += [
+            Place(o[0], tuple(o)) for o in (some(rules.offers_of[each]) for each in more)
+        ]
         self._cp, self._hint = cp_model.CpModel(), Terms()
         self.nodes = [self._nodes(place) for place in self.places]
         """By place: for each offer, whether one of its nodes is there."""
@@ -78,7 +88,8 @@ class FewNodes:
     def _place(self, position: int) -> Place:
         node = int(self.state.nodes[position])
         offered = node in self.rules.offer_of
-        offers = self.rules.offers_of[self.rules.classes[node]] if offered else []
+        some = self._some(self.rules.offers_of[self.rules.classes[node]]) if offered else []
+        offers = some if node in some or not offered else [*some, node]
         return Place(node, tuple(offers), position)
 
     # What a model is made of

@@ -32,6 +32,8 @@ WORK, HARDER = 4e-3, 4.0
 without any gain."""
 WORK_SECONDS, STEP_SECONDS, CELL_SECONDS = 2.0, 3e-3, 8e-6
 """About seconds: for such a second; for a step; and for each pair of a group and a node in it."""
+TYPES = 6
+"""Offers that are looked at for a node."""
 NEAR, ANYWHERE = 0.5, 0.3
 """How often all nodes are of one class, and how often a further node may be of any."""
 
@@ -72,7 +74,7 @@ class OnPaper:
         if draw.random() < ANYWHERE:
             more.append(draw.choice([rules.classes[n] for n in self.best.nodes.tolist()]))
         more = [each for each in more if each in rules.offers_of]
-        model = FewNodes(rules, self.best, chosen, more)
+        model = FewNodes(rules, self.best, chosen, more, self._some)
         add_rules(model)
         self._steps += 1
         work = WORK * len(chosen) * min(HARDER, 1 + self._idle / PATIENCE / 2)
@@ -82,6 +84,10 @@ class OnPaper:
         self.best = found.found or self.best
         self._idle = 0 if self.cost < before else self._idle + 1
         return True
+
+    def _some(self, offers: list[int]) -> list[int]:
+        """Some offers of a class: with fewer to choose from more steps can be made."""
+        return offers if len(offers) <= TYPES else sorted(self._draw.sample(offers, TYPES))
 
     def _chosen(self) -> list[int]:
         """Positions of nodes, those that lack most rather than others."""
