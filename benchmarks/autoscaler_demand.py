@@ -35,7 +35,10 @@ FAMILIES = {"c": 2, "s": 4, "m": 8}
 """GiB for each core."""
 CPU_MILLI = (100, 250, 500, 1000, 1500)
 MEMORY_MI = (100, 256, 512, 1024, 2048, 4096)
-LEAST, MOST = 3, 30
+MORE_SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 40, 48, 64, 96, 128, 192, 256)
+LEAST, MOST, SMALLER = 3, 30, 17
+"""Replicas of a workload; and the most where there are as many workloads as 10 pods make."""
+POOLS = 50
 NODE_CORES = 4
 """Of the nodes that are there before growth."""
 GPU = "alibabacloud.com/gpu-milli"
@@ -49,6 +52,15 @@ def price(cores: Decimal, memory_bytes: int, gpus: Decimal = Decimal(0)) -> str:
 
 def generic_pools() -> tuple[Pool, ...]:
     """36 types in three zones."""
+    return _of_sizes(SIZES)
+
+
+def many_pools() -> tuple[Pool, ...]:
+    """50 types in three zones: sizes between those of the table as well."""
+    return _of_sizes(MORE_SIZES)[:POOLS]
+
+
+def _of_sizes(sizes: Sequence[int]) -> tuple[Pool, ...]:
     return _pools(
         [
             _template(
@@ -61,7 +73,7 @@ def generic_pools() -> tuple[Pool, ...]:
                 price(Decimal(cores), cores * ratio << 30),
                 ZONES,
             )
-            for cores in SIZES
+            for cores in sizes
             for family, ratio in FAMILIES.items()
         ]
     )
@@ -98,9 +110,9 @@ def _template(
     }
 
 
-def diverse(pods: int, seed: int) -> Cluster:
-    """About so many waiting pods, and no node that could take one."""
-    return _loaded([*_control_plane(), *_workloads(pods, seed)])
+def diverse(pods: int, seed: int, most: int = MOST) -> Cluster:
+    """About so many waiting pods, and no node that could take one; so many replicas at most."""
+    return _loaded([*_control_plane(), *_workloads(pods, seed, most)])
 
 
 def running(pods: int, seed: int) -> tuple[Cluster, dict[str, int]]:
@@ -209,11 +221,11 @@ def _node(name: str, zone: str) -> Json:
     }
 
 
-def _workloads(pods: int, seed: int) -> Iterator[Json]:
-    """Deployments of 3 to 30 replicas, one of each of the five parts in turn."""
+def _workloads(pods: int, seed: int, most: int = MOST) -> Iterator[Json]:
+    """Deployments of 3 replicas or more, one of each of the five parts in turn."""
     draw, left, number = random.Random(seed), pods, 0
     while left > 0:
-        replicas = min(max(left, 1), draw.randint(LEAST, MOST))
+        replicas = min(max(left, 1), draw.randint(LEAST, most))
         left -= replicas
         name = f"app-{number:03d}"
         requests = {"cpu": f"{draw.choice(CPU_MILLI)}m", "memory": f"{draw.choice(MEMORY_MI)}Mi"}

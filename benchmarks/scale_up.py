@@ -55,6 +55,8 @@ class Answer:
     evicted: int = 0
     bound: int | None = None
     proven: bool = False
+    paper: float | None = None
+    """Cost of the cheapest nodes on paper by the bound of arrangements; None if not told."""
     claimed: bool = False
     """Whether the method says that all pods run."""
 
@@ -87,6 +89,9 @@ def _demand(case: Case) -> tuple[Cluster, tuple[Pool, ...]]:
     match case.text("class"):
         case "diverse":
             return demand.diverse(case.integer("pods"), case.seed), demand.generic_pools()
+        case "pools":
+            cluster = demand.diverse(case.integer("pods"), case.seed, demand.SMALLER)
+            return cluster, demand.many_pools()
         case "outage":
             zone = OUTAGE_ZONES[case.seed % len(OUTAGE_ZONES)]
             return demand.outage(zone, case.seed), demand.sample_pools(OUTAGE_ZONES)
@@ -134,8 +139,15 @@ def _planned(filling: Filling, limit: float, batches: int = 1) -> Answer:
         0,
         found.bound,
         found.proven,
+        _on_paper(found),
         found.accepted,
     )
+
+
+def _on_paper(found: Found) -> float | None:
+    """Nothing is told on paper beside an answer that is proven."""
+    paper = found.on_paper
+    return None if paper is None or not paper.bound else paper.cost / paper.bound
 
 
 def _batches(found: Found) -> int:
@@ -204,6 +216,8 @@ def _values(answer: Answer, bound: int, pending: int, unit: Decimal) -> dict[str
     }
     if not answer.waiting and bound:
         values["ratio"] = round(answer.cost / bound, 4)
+    if answer.paper is not None:
+        values["paper"] = round(answer.paper, 4)
     if answer.at_once is not None:
         values["at_once"] = answer.at_once
     if answer.bound is not None:

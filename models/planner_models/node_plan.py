@@ -183,6 +183,30 @@ class MovesInstead(Document):
     saved: float
 
 
+class NodesOnPaper(Document):
+    """Nodes that would do if pods went where they fit best, and not where kube-scheduler puts them.
+
+    Between `bound` and `cost` is what no closer packing was found for; between this cost and that
+    of the answer is what kube-scheduler's own choices cost, or the search for an answer. The place
+    of every pod was checked in the final state: it could be bound there, were it the last one.
+    Rollouts and failures take no part.
+    """
+
+    adds: tuple[NodeCount, ...]
+    nodes: int
+    cost: float
+    bound: float
+    """No nodes cost less in which all pods have a place, whoever decides about it."""
+    gap: float
+    """1 - bound / cost."""
+    checked_pods: int
+    """Pods that have a place."""
+    waiting: tuple[WaitingPods, ...] = ()
+    """Whom kube-scheduler leaves waiting on these nodes, under the tie seed that leaves most."""
+    seeds: int
+    """Tie seeds that were tried."""
+
+
 class NeverRunning(Document):
     """A pod that no node of any pool takes."""
 
@@ -206,6 +230,9 @@ class NodePlan(Document):
     cost: float = 0
     bound: float | None = None
     """No answer costs less; absent if no set of nodes is one."""
+    on_paper: NodesOnPaper | None = None
+    """Where `status` is `feasible`. Absent with evictions, where all sets that come at once were
+    looked at, where no model can hold the rules, and if what was found did not stand the check."""
     fills: Fills
     waiting: tuple[WaitingPods, ...] = ()
     never: tuple[NeverRunning, ...] = ()

@@ -15,6 +15,7 @@ from planner.pools import Found, Objective
 from planner.pools.fill import Counts, Fill
 from planner.pools.kept_rollouts import Stuck
 from planner.pools.moves import WithMoves
+from planner.pools.on_paper import PaperSet
 from planner.pools.peers import Baseline
 from planner.pools.waiting import Waiting
 from planner.scenario.single_failures import single_failures
@@ -32,6 +33,7 @@ from planner_models.node_plan import (
     NodePlan,
     NodePlanStatus,
     NodeSideEffect,
+    NodesOnPaper,
     NodesToAdd,
     StuckRollout,
     SurvivedFailures,
@@ -68,6 +70,7 @@ def node_plan(
         there=() if best is None else tuple(_there(found, best)),
         cost=_amount(found.cost(counts), unit),
         bound=None if found.bound is None else _amount(found.bound, unit),
+        on_paper=_on_paper(found, unit) if moves is None else None,
         fills=Fills(seeds=options.seeds, agree=found.agree),
         waiting=_waiting(found.waiting),
         never=tuple(
@@ -115,6 +118,22 @@ def node_plan(
         tried_sets=len(found.tried),
         time_limit=options.time_limit,
         notices=(*start.notices, *notices, *_assumed(found, moves)),
+    )
+
+
+def _on_paper(found: Found, unit: Decimal) -> NodesOnPaper | None:
+    paper: PaperSet | None = found.on_paper
+    if paper is None or found.proven or not found.accepted:
+        return None
+    return NodesOnPaper(
+        adds=_node_counts(found, paper.counts),
+        nodes=sum(paper.counts),
+        cost=_amount(paper.cost, unit),
+        bound=_amount(paper.bound, unit),
+        gap=round(1 - paper.bound / paper.cost, 4) if paper.cost else 0.0,
+        checked_pods=paper.pods,
+        waiting=_waiting(paper.waiting),
+        seeds=paper.seeds,
     )
 
 

@@ -14,6 +14,7 @@ from planner.pools.alternatives import Alternative, alternatives
 from planner.pools.fill import Counts, Fill, Filling
 from planner.pools.kept_rollouts import KeptRollouts
 from planner.pools.least_cost import LeastCost
+from planner.pools.on_paper import PaperSet
 from planner.pools.pool import Offer
 from planner.pools.room import FreshNodes, Never
 from planner.pools.search import Search, Tried
@@ -82,6 +83,9 @@ class Found:
     rollouts: tuple[WorkloadRef, ...]
     """Deployments whose rollouts were tried with the new nodes."""
     options: ScaleUpOptions
+    on_paper: PaperSet | None = None
+    """The cheapest nodes that were found for pods that go where they fit best; None if there was no
+    need to look for some, or they did not stand the check."""
     batches: tuple[int, ...] = ()
     """By offer: in which batch its nodes come, from 0 on; empty if all come at once. Then offers
     stand there once for each batch, and the bound is that of all sets in so many batches."""
@@ -142,7 +146,9 @@ def scale_up(
         None if options.survive == "none" else Survival(options.survive, profile),
         opened_zones(start, offers) if options.zones == "given" else (),
     )
-    best, staged = searched(search, options.time_limit, options.batches)
+    answer = searched(search, options.time_limit, options.batches)
+    found = replace(found, on_paper=answer.on_paper)
+    best, staged = answer.best, answer.staged
     if staged is None:
         return _told(found, search, best)
     wider = replace(found, offers=tuple(staged.filling.offers), batches=staged.filling.batches)

@@ -35,6 +35,13 @@ def test_the_mix_has_five_parts_and_no_node_takes_a_pod() -> None:
     assert all(size <= demand.MOST for size in sizes)
 
 
+def test_many_pools_and_workloads_are_50_types_and_a_workload_for_each_10_pods() -> None:
+    assert len(demand.many_pools()) == 50
+    cluster = demand.diverse(1000, 0, demand.SMALLER)
+    assert len(cluster.pending) == 1000
+    assert 90 <= len({int(group) for group in cluster.group_of}) <= 110
+
+
 def test_growth_begins_with_pods_that_run() -> None:
     cluster, full = demand.running(60, 0)
     assert not len(cluster.pending)

@@ -18,6 +18,7 @@ from planner.report.html.view import (
 from planner.report.html.words import sentence, words
 from planner.report.tables import scale_up_table
 from planner.report.tables.scale_up_moves import eviction_blocks
+from planner.report.tables.scale_up_paper import on_paper
 from planner.report.tables.scale_up_words import cost_of
 from planner.report.text.blocks import Table, plain_text
 from planner_models.node_plan import NodePlan, NodePlanStatus
@@ -38,7 +39,7 @@ def scale_up_page(document: NodePlan) -> Page:
         command="planner scale-up",
         badge=badge,
         headline=sentence(scale_up_table.headline(document)),
-        lead=tuple(scale_up_table.remarks(document)),
+        lead=(*scale_up_table.remarks(document), *on_paper(document)),
         facts=tuple(_facts(document)),
         sections=(
             *_sections(document),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from planner.report.tables.scale_up_moves import act, evicted, eviction_blocks, moves_remarks
+from planner.report.tables.scale_up_paper import on_paper
 from planner.report.tables.scale_up_words import batches_of, cost_of, nodes_text
 from planner.report.text.blocks import GAP, Block, Paragraph, Table
 from planner.report.text.notices import notice_blocks
@@ -34,6 +35,7 @@ def blocks(document: NodePlan, *, wide: bool) -> Sequence[Block]:
         found.extend((GAP, baselines_table(document)))
     if document.adds or evicted(document):
         found.extend((GAP, Paragraph(proof(document))))
+        found.extend(Paragraph(text) for text in on_paper(document))
     if document.notices:
         found.extend((GAP, *notice_blocks(document.notices, wide=wide)))
     return found

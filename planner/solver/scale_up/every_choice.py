@@ -32,7 +32,7 @@ class EveryChoice:
     """The choices of one question, parted as far as there was time."""
 
     def __init__(self, question: NodeQuestion, known: Iterable[Pattern] = ()) -> None:
-        self._question = question
+        self.question = question
         self._kinds = Kinds(question)
         self._leaves: list[_Leaf] = []
         self._spent_before = 0.0
@@ -49,7 +49,7 @@ class EveryChoice:
         if [leaf.choice for leaf in self._leaves] == [Choice()]:
             return self
         known = dict.fromkeys(each for leaf in self._leaves for each in leaf.patterns.patterns)
-        return EveryChoice(replace(self._question, in_batches=True), known)
+        return EveryChoice(replace(self.question, in_batches=True), known)
 
     @property
     def spent(self) -> float:

@@ -27,6 +27,15 @@ class SetsInTurn:
         self._patterns: Patterns | None = None
         self._model: WholePatterns | None = None
         self._upper = 0
+        self._before: int | None = None
+
+    @property
+    def bound_on_paper(self) -> int:
+        """No set costs less in which everybody has a place, whoever decides about it.
+
+        Unlike the bound of answers, it knows nothing of sets that were given and tried.
+        """
+        return self.every.bound if self._before is None else self._before
 
     def next(self, seconds: float, most_cost: int | None) -> Counts | None:
         """A set that costs less; None if there is none by the bound, or no more can be said."""
@@ -45,6 +54,7 @@ class SetsInTurn:
             self._patterns.spent += WORK_SECONDS * found.work
             self._patterns.spent += CALL_SECONDS + PATTERN_SECONDS * self._model.patterns
             if found.nodes is not None:
+                self._before = self.bound_on_paper
                 self._model.cut_off(found.nodes)
                 return tuple(found.nodes[: self._patterns.places.offers])
             if not found.complete:
