@@ -18,16 +18,16 @@ from itertools import count
 from planner.interrupts import interruptible
 from planner.replay import check_steps
 from planner.replay.steps import Step
-from planner.scheduler.framework.state import SchedulingState
 from planner.sequences.candidate import Candidate, greedy
-from planner.sequences.clean_plans import ROUND_SECONDS, Clean, Held, Series
+from planner.sequences.clean_plans import ROUND_SECONDS, Clean, Held, Series, worth_on_paper
 from planner.sequences.cleaning import Cleaning, counts_after
 from planner.sequences.decide import decide
 from planner.sequences.decision import Decision, bound_from, objectives_from, value_from
-from planner.sequences.draft import Draft, evicted_by
+from planner.sequences.draft import evicted_by
 from planner.sequences.drive_offs import DriveOffs, Effort, EffortOverError
 from planner.sequences.few_evictions_each import few_evictions_each
-from planner.sequences.open_room import OpenRoom
+from planner.sequences.most_beside import MostBeside
+from planner.sequences.open_room import homeless
 from planner.sequences.order import Order, find_order
 from planner.sequences.outcome import PlanOutcome
 from planner.sequences.plan import outcome_of, problem_of
@@ -38,11 +38,9 @@ from planner.sequences.scheduler_replay import (
     replayed_before,
     scheduler_replay,
 )
-from planner.sequences.value import coherent, levels, trivial_bound
+from planner.sequences.value import coherent, trivial_bound
 from planner.sequences.waves import Waves
 from planner.solver import route
-from planner.solver.problem.moves import move_weights
-from planner.solver.problem.solution import Level
 from planner.solver.progress import Report
 
 ROUNDS = 30
@@ -100,11 +98,10 @@ class Careful:
             self._of_the_first.trying = max(CLEANING * seconds, 2 * JUDGING_SECONDS)
         self._offered: dict[frozenset[Step], float] = {}
         """By steps that were tried, with how many seconds of trials."""
-        self._on_paper = self._worth(first.decision.steps), first.decision.steps
+        self._on_paper = worth_on_paper(self._problem, first.decision.steps), first.decision.steps
         """The best steps of all, whether they are clean or not, after their worth."""
         self._attempts = 0
-        self._most: dict[tuple[int, ...], int] = {}
-        """By pods placed of the highest priorities, the most of the next one beside them."""
+        self._most = MostBeside(first.problem, effort)
         self._improved = set[tuple[int, float]]()
         self._extended = set[int]()
         """Plans beside which more was looked for: another time finds the same."""
@@ -131,7 +128,8 @@ class Careful:
         better = value_from(found[0].decision.objectives).key > value_from(known.objectives).key
         if better:
             return found
-        objectives = self._known_better(known.objectives, value_from(known.objectives).placed)
+        placed = value_from(known.objectives).placed
+        objectives = self._most.told(placed, known.objectives)
         return replace(self._first, decision=replace(known, objectives=objectives)), replayed
 
     def _searched(self) -> tuple[PlanOutcome, ReplayedSeeds | None]:
@@ -179,7 +177,7 @@ class Careful:
 
     def _in_turns(self) -> None:
         """Series by turns: each goes on as long as there is somebody new to be left alone."""
-        turns, done = [Series(self._homeless()), Series(frozenset())], set[int]()
+        turns, done = [Series(homeless(self._problem)), Series(frozenset())], set[int]()
         for _ in range(ROUNDS):
             best = self._best[0]
             if self._effort.over or (id(best) in done and not turns):
@@ -201,7 +199,7 @@ class Careful:
         """
         self._effort.counted = True
         whole, seconds = self._of_the_first, ROUND_SECONDS
-        homes = replace(whole, spared=self._homeless(), reasons={})
+        homes = replace(whole, spared=homeless(self._problem), reasons={})
         others = [homes, whole] if whole.reasons else [homes]
         best = self._best[0]
         self._extend(best, replace(best.series, seconds=seconds, trying=whole.trying))
@@ -254,7 +252,7 @@ class Careful:
         And say if it is.
         """
         key, best = frozenset(steps), self._best[0].candidate.value
-        worth = self._worth(steps)
+        worth = worth_on_paper(self._problem, steps)
         self._on_paper = max(self._on_paper, (worth, steps), key=lambda each: each[0])
         better = worth > (best.placed, -best.cost)
         if better and self._offered.get(key, 0.0) < series.trying:
@@ -262,30 +260,11 @@ class Careful:
             self._offer(steps, series)
         return better
 
-    def _worth(self, steps: Sequence[Step]) -> tuple[tuple[int, ...], int]:
-        """Pods placed by priority, and what the evictions cost: larger is better."""
-        draft, weights = Draft(self._first.before, steps), move_weights(self._problem)
-        placed = tuple(draft.placed[priority] for priority in levels(self._problem))
-        cost = sum(weights[int(self._first.before.group_of[pod])] for pod in draft.evicted)
-        return placed, -cost
-
     def _prove(self, seconds: float) -> None:
         """How many pods of each priority any plan has beside those above of the best one."""
-        placed = self._best[0].candidate.value.placed
-        ranks = levels(self._problem)
-        for i, level in enumerate(self._decision(self._best[0].candidate).objectives[: len(ranks)]):
-            if level.proven:
-                continue
-            self._effort.check()
-            problem = replace(
-                self._problem, options=replace(self._problem.options, until=self._effort.until)
-            )
-            above = dict(zip(ranks[:i], placed[:i], strict=True))
-            most, spent = route.most_beside(problem, above, ranks[i], seconds)
-            self._effort.spent += spent
-            if most is not None:
-                known = self._most.get(placed[:i], most)
-                self._most[placed[:i]] = min(most, known)
+        best = self._best[0].candidate
+        if self._proves:
+            self._most.prove(best.value.placed, self._decision(best).objectives, seconds)
 
     @property
     def _all_placed(self) -> bool:
@@ -305,18 +284,6 @@ class Careful:
             first.allowances,
             smallest_first=(True, False),
             exchanges=SIMPLE_EXCHANGES,
-        )
-
-    def _homeless(self) -> frozenset[int]:
-        """Pods that no other node has room for now: who could drive others off in their place."""
-        cluster = self._first.before
-        room = OpenRoom(self._problem, SchedulingState(cluster))
-        lowest = min(cluster.groups[int(g)].priority for g in cluster.group_of[cluster.running])
-        return frozenset(
-            pod
-            for (group, node), pods in self._problem.movable.items()
-            if cluster.groups[group].priority > lowest and not room.elsewhere(group, node)
-            for pod in pods
         )
 
     def _solved(self, series: Series, kept: Sequence[Step] = ()) -> tuple[Step, ...]:
@@ -433,9 +400,8 @@ class Careful:
         """What the first plan proves about all plans holds for this one, too."""
         first, trivial = self._proof, trivial_bound(self._problem)
         bound = coherent(found.value, bound_from(first.objectives), trivial)
-        objectives = self._known_better(
-            objectives_from(self._problem, found.value, bound, found.broken), found.value.placed
-        )
+        levels_found = objectives_from(self._problem, found.value, bound, found.broken)
+        objectives = self._most.told(found.value.placed, levels_found)
         values = {level.name: level.value for level in first.objectives}
         same = all(level.value == values[level.name] for level in objectives)
         optimal = same and first.status == "optimal" and not self._interrupted
@@ -450,14 +416,4 @@ class Careful:
             stopped=None if optimal else "interrupted" if self._interrupted else stopped,
             on_paper_only=False,
             notes=(*first.notes, NOTE),
-        )
-
-    def _known_better(
-        self, objectives: tuple[Level, ...], placed: tuple[int, ...]
-    ) -> tuple[Level, ...]:
-        """The same levels with the bounds that were proven beside what a plan places above them."""
-        bounds = [self._most.get(placed[:i], level.bound) for i, level in enumerate(objectives)]
-        return tuple(
-            replace(level, bound=min(level.bound, most)) if level.kind == "placed" else level
-            for level, most in zip(objectives, bounds, strict=True)
         )

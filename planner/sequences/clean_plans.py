@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from planner.cluster.topology import IntArray
 from planner.replay.steps import Step
 from planner.sequences.candidate import Candidate
+from planner.sequences.draft import Draft
+from planner.sequences.value import levels
 from planner.sequences.waves import Waves
+from planner.solver.problem.moves import move_weights
+from planner.solver.problem.problem import Problem
 
 ROUND_SECONDS = 0.5
 """What the first further plans get, whatever the limit: more time finds what less would, too. Later
@@ -48,3 +53,11 @@ class Clean:
     series: Series
     left_alone: dict[int, str]
     tried: Held | None = None
+
+
+def worth_on_paper(problem: Problem, steps: Sequence[Step]) -> tuple[tuple[int, ...], int]:
+    """Pods placed by priority, and what the evictions cost, negated: larger is better."""
+    draft, weights = Draft(problem.cluster, steps), move_weights(problem)
+    placed = tuple(draft.placed[priority] for priority in levels(problem))
+    cost = sum(weights[int(problem.cluster.group_of[pod])] for pod in draft.evicted)
+    return placed, -cost

@@ -77,6 +77,19 @@ class OpenRoom:
         return int(nodes[self.smallest_first(free)[0]])
 
 
+def homeless(problem: Problem) -> frozenset[int]:
+    """Pods that no other node has room for now: who could drive others off in their place."""
+    cluster = problem.cluster
+    room = OpenRoom(problem, SchedulingState(cluster))
+    lowest = min(cluster.groups[int(g)].priority for g in cluster.group_of[cluster.running])
+    return frozenset(
+        pod
+        for (group, node), pods in problem.movable.items()
+        if cluster.groups[group].priority > lowest and not room.elsewhere(group, node)
+        for pod in pods
+    )
+
+
 def _scarcity(problem: Problem) -> IntArray:
     """What waiting pods ask for, as a part of what is free, for each resource."""
     free = np.maximum(problem.allocatable - problem.cluster.used, 0).sum(axis=0)

@@ -1,0 +1,52 @@
+"""How many pods of each priority any plan can place beside those above them, as far as is proven.
+
+A bound of the first priority holds for all plans. One of a lower priority holds for plans that
+place as many above it: with fewer there, more may fit below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from planner.sequences.drive_offs import Effort
+from planner.sequences.value import levels
+from planner.solver import route
+from planner.solver.problem.problem import Problem
+from planner.solver.problem.solution import Level
+
+Placed = tuple[int, ...]
+"""Pods by priority, the highest first."""
+
+
+class MostBeside:
+    """What was proven so far about one problem."""
+
+    def __init__(self, problem: Problem, effort: Effort) -> None:
+        """The problem has to be that of all plans: one that spares more pods proves less."""
+        self._problem, self._effort = problem, effort
+        self._most: dict[Placed, int] = {}
+        """By pods placed of the highest priorities, the most of the next one beside them."""
+
+    def prove(self, placed: Placed, objectives: Sequence[Level], seconds: float) -> None:
+        """More about what a plan leaves open, with so much time for each priority."""
+        ranks, options = levels(self._problem), self._problem.options
+        for i, level in enumerate(objectives[: len(ranks)]):
+            if level.proven:
+                continue
+            self._effort.check()
+            problem = replace(self._problem, options=replace(options, until=self._effort.until))
+            above = dict(zip(ranks[:i], placed[:i], strict=True))
+            most, spent = route.most_beside(problem, above, ranks[i], seconds)
+            self._effort.spent += spent
+            if most is not None:
+                self._most[placed[:i]] = min(most, self._most.get(placed[:i], most))
+
+    def told(self, placed: Placed, objectives: Sequence[Level]) -> tuple[Level, ...]:
+        """The levels of a plan that places so many, with all that is proven beside these."""
+        return tuple(
+            replace(level, bound=min(level.bound, self._most.get(placed[:i], level.bound)))
+            if level.kind == "placed"
+            else level
+            for i, level in enumerate(objectives)
+        )
