@@ -196,7 +196,7 @@ class NodesOnPaper(Document):
     nodes: int
     cost: float
     bound: float
-    """No nodes cost less in which all pods have a place, whoever decides about it."""
+    """No nodes cost less on which all pods can land one after the other, whoever decides where."""
     gap: float
     """1 - bound / cost."""
     checked_pods: int

@@ -31,7 +31,7 @@ class SetsInTurn:
 
     @property
     def bound_on_paper(self) -> int:
-        """No set costs less in which everybody has a place, whoever decides about it.
+        """No set costs less on which all can land one after the other, whoever decides where.
 
         Unlike the bound of answers, it knows nothing of sets that were given and tried.
         """
