@@ -9,7 +9,7 @@ from planner.words import count_of
 from planner_models.node_plan import NodePlan, NodesOnPaper
 
 SHOWN = 3
-"""Workloads that are named."""
+"""Workloads that are named of those who wait."""
 
 
 def on_paper(document: NodePlan) -> Iterator[str]:
@@ -17,22 +17,28 @@ def on_paper(document: NodePlan) -> Iterator[str]:
     paper = document.on_paper
     if paper is None:
         return
-    above = f"{_percent(paper.cost - paper.bound, paper.bound)} above {paper.bound:.10g}"
+    above = _above(paper)
     if paper.cost >= document.cost:
         yield (
             "Nor was anything cheaper found on paper, with pods where they fit best (each place "
-            f"checked): this is {above}."
+            f"checked): {above}."
         )
         return
     pods = count_of(paper.checked_pods, "pod")
     yield (
-        f"On paper {cost_of(document, paper.cost)} would do, with pods where they fit best: "
-        f"{above}, the place of each of {pods} checked. {_in_fact(paper)}"
+        f"On paper {cost_of(document, paper.cost)} would do, with pods where they fit best (the "
+        f"place of each of {pods} checked): {above}. {_in_fact(paper)}"
     )
     yield (
-        f"The other {_percent(document.cost - paper.cost, paper.bound)} of the answer are "
-        "kube-scheduler's own choices, or cheaper answers that were not found."
+        f"The answer costs {_percent(document.cost - paper.cost, paper.cost)} more than that, for "
+        "kube-scheduler's own choices, or because cheaper answers were not found."
     )
+
+
+def _above(paper: NodesOnPaper) -> str:
+    if paper.cost <= paper.bound:
+        return "no nodes on which everybody has a place cost less"
+    return f"{_percent(paper.cost - paper.bound, paper.bound)} above {paper.bound:.10g}"
 
 
 def _in_fact(paper: NodesOnPaper) -> str:
