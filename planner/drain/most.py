@@ -16,7 +16,7 @@ from planner.disruption.node_lifecycle import with_condition_taints
 from planner.drain.empty_nodes import EmptyingNodes, is_possible, state_after
 from planner.drain.fewest_rounds import AtOnce, most_at_once
 from planner.drain.find import Drain
-from planner.drain.most_at_scale import MostAtScale
+from planner.drain.most_at_scale import WORK, MostAtScale
 from planner.drain.options import DrainOptions
 from planner.evictions.suggest import settled
 from planner.replay.violations import total, violations
@@ -92,19 +92,27 @@ class MostNodes:
         if not self._prices:
             return Most(self._emptying.empty(()), 0, 0, 0)
         if self.is_large:
-            return self._at_scale()
+            return self._at_scale(WORK)
         known = self.one_of_each_kind()
         search = self._search()
-        return self._first_that_holds(search, search.cut_off, known)
+        found = self._first_that_holds(search, search.cut_off, known)
+        return found if found.proven else self._no_worse_than_at_scale(found)
 
-    def _at_scale(self) -> Most:
+    def _at_scale(self, work: int) -> Most:
         """Sets that counting suggests, mended and made larger by kube-scheduler's own choices."""
         search = MostAtScale(
-            self._emptying, self._prices, lambda drain: self._stands(drain, FEW_SEEDS)
+            self._emptying, self._prices, lambda drain: self._stands(drain, FEW_SEEDS), work
         )
         bound = search.bound()
         drain = search.best(bound) or self._emptying.empty(())
         return Most(drain, search.price, bound, search.goes)
+
+    def _no_worse_than_at_scale(self, found: Most) -> Most:
+        """Where sets by all rules fail one after the other, smaller ones that grow may hold."""
+        grown = self._at_scale(WORK // 10)
+        bound, tried = min(found.bound, grown.bound), found.sets_tried + grown.sets_tried
+        best = max((found, grown), key=lambda each: each.price)
+        return replace(best, bound=max(bound, best.price), sets_tried=tried)
 
     def one_of_each_kind(self) -> Most:
         """The same, but one set stands for all that take as many nodes from every zone.
