@@ -29,3 +29,9 @@ def test_the_first_two_rounds_are_planned_in_full(tmp_path: Path) -> None:
     )
     assert not measured.wrong
     assert measured.values["planned"] == 2
+
+
+def test_a_consolidation_that_goes_in_circles_ends(tmp_path: Path) -> None:
+    """Pods that kube-scheduler leaves waiting get nodes again, which are consolidated again."""
+    measured = consolidate.measure(Case("consolidate", "Karpenter", POINT, 1), tmp_path)
+    assert float(measured.values["saved"]) > 0

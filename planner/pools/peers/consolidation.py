@@ -4,7 +4,8 @@ Candidates come by price for each pod that has to move. For prefixes of them, th
 halving finds, the pods are placed anew by Karpenter's rules. The nodes go if all find a place and
 at most one new node is needed, which is cheaper than all of them, and for several also cheaper than
 any of its own type among them. Otherwise the first single node goes for which that holds; until
-nothing changes. Budgets, timeouts and spot rules take no part. kube-scheduler places the pods.
+nothing changes. Budgets, timeouts and spot rules take no part. kube-scheduler places the pods; whom
+it leaves waiting gets nodes again, so that it may go round in circles: then the cheapest counts.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from planner.pools.room import FreshNodes
 AT_ONCE = 100
 PRIORITY_PER_POD = 2.0**25
 MOST_COST = 10.0
+IN_CIRCLES = 20
+"""So many commands after which nothing has become cheaper."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +40,23 @@ class Command:
 
 def consolidated(filling: Filling, found: Emulated) -> tuple[Emulated, int]:
     """The cluster when nothing is left to consolidate among the added nodes, and the evictions."""
-    evicted = 0
+    evicted = idle = 0
+    cheapest = found, evicted
     while (command := Candidates(filling, found).command()) is not None:
         before = found.cluster
         found = _applied(filling, found, command)
         evicted += _moving(before, command.nodes)
+        if _cost(filling, found) < _cost(filling, cheapest[0]):
+            cheapest, idle = (found, evicted), 0
+        else:
+            idle += 1
+        if idle == IN_CIRCLES:
+            return cheapest
     return found, evicted
+
+
+def _cost(filling: Filling, found: Emulated) -> int:
+    return sum(n * offer.cost for n, offer in zip(found.counts, filling.offers, strict=True))
 
 
 def _moving(cluster: Cluster, nodes: Sequence[str]) -> int:
