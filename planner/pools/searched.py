@@ -30,8 +30,8 @@ ENOUGH = 100
 LONG, LATE = 500, 0.9
 """So often lanes have to be filled for a search step by step; and what may have passed where there
 is no time for it, and no proof is near."""
-ON_PAPER, LAST = 0.1, 0.12
-"""Parts of the time for an arrangement of pods on paper: to begin with, and in the end."""
+ON_PAPER = 0.1
+"""The part of the time that pods on paper get in the end, on top of it if nothing is left."""
 STARTS = 3
 """Sets of one pool that others are drawn from."""
 
@@ -53,15 +53,16 @@ def searched(search: Search, time_limit: float, batches: int) -> Searched:
 
     Few sets are tried one by one; where that does not end soon, some answer is looked for. If no
     proof is near, most of the time goes into cheaper ones, and the rest into the proof. Nodes that
-    come at once are preferred: none in batches are taken that cost as much.
+    come at once are preferred: none in batches are taken that cost as much. Pods on paper come
+    last, so that looking for them costs no answer; what is counted is mostly more than it takes.
     """
-    paper = _Paper(search)
-    best, staged = _answer(search, paper, (1 - LAST) * time_limit, batches)
+    best, staged = _answer(search, time_limit, batches)
     shown = search if staged is None else staged
-    if shown.found is None or not shown.open:
+    if shown.found is None or not shown.open or search.sets is None:
         return Searched(best, staged)
-    counts = paper.improve(best, max(time_limit, search.spent + LAST * time_limit))
-    if counts is not None and _better(search, counts, shown):
+    paper = Paper(search)
+    paper.improve(best, max(time_limit, search.spent + ON_PAPER * time_limit))
+    if paper.counts is not None and _better(search, paper.counts, shown):
         assert search.found is not None
         return Searched(search.found, None, paper.told())
     return Searched(best, staged, paper.told())
@@ -74,32 +75,9 @@ def _better(search: Search, counts: Counts, than: Search) -> bool:
     return cheaper and search.filling.allowed(counts) and search.try_set(counts)
 
 
-class _Paper:
-    """Pods on paper, once there are patterns."""
-
-    def __init__(self, search: Search) -> None:
-        self._search = search
-        self._paper: Paper | None = None
-
-    def improve(self, fill: Fill, until: float) -> Counts | None:
-        """Nodes of a cheap arrangement, from a fill."""
-        if self._paper is None and self._search.sets is not None:
-            self._paper = Paper(self._search)
-        if self._paper is None:
-            return None
-        self._paper.improve(fill, until)
-        return self._paper.counts
-
-    def told(self) -> PaperSet | None:
-        """What was found, if it stands the check."""
-        return None if self._paper is None else self._paper.told()
-
-
-def _answer(
-    search: Search, paper: _Paper, time_limit: float, batches: int
-) -> tuple[Fill, Search | None]:
+def _answer(search: Search, time_limit: float, batches: int) -> tuple[Fill, Search | None]:
     by_rising_cost(search, SETS * time_limit)
-    staged = _drawn(search, paper, time_limit, batches)
+    staged = _drawn(search, time_limit, batches)
     if staged is not None and staged.found is not None and staged.cheaper_than(search):
         return staged.found, staged
     if search.proven and search.found is not None:
@@ -112,7 +90,7 @@ def _answer(
     return best if most is None else max(most, best, key=search.filling.by_priority), None
 
 
-def _drawn(search: Search, paper: _Paper, time_limit: float, batches: int) -> Search | None:
+def _drawn(search: Search, time_limit: float, batches: int) -> Search | None:
     """Answers by patterns, by rules of thumb, and by chance, at once and in batches.
 
     Of few pods those at once come first, as they can be proven, and where there is time for few.
@@ -125,9 +103,6 @@ def _drawn(search: Search, paper: _Paper, time_limit: float, batches: int) -> Se
     even = NEAR if first else EVEN
     starts = even_sets(search, begun.worth, search.spent + even * time_limit)[:STARTS]
     starts += begun.sets
-    if search.open and search.found is not None:
-        counts = paper.improve(search.found, search.spent + ON_PAPER * time_limit)
-        starts += [] if counts is None or search.try_set(counts) else [counts]
     staged = None
     if first and search.open:
         staged = ByBatches(search, batches, starts, search.spent + IN_BATCHES * time_limit)
