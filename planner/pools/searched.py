@@ -30,7 +30,7 @@ ENOUGH = 100
 LONG, LATE = 500, 0.9
 """So often lanes have to be filled for a search step by step; and what may have passed where there
 is no time for it, and no proof is near."""
-ON_PAPER = 0.1
+ON_PAPER = 0.15
 """The part of the time that pods on paper get in the end, on top of it if nothing is left."""
 STARTS = 3
 """Sets of one pool that others are drawn from."""
