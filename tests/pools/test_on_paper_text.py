@@ -35,11 +35,11 @@ def test_the_gap_is_told_in_two_parts() -> None:
         for name, n in (("api", 6), ("web", 8), ("db", 1), ("job", 2))
     ]
     assert list(on_paper(plan(17.7, *waiting))) == [
-        "On paper 17.7 per hour would do, with pods where they fit best: 1.1% above 17.5, the "
-        "place of each of 1000 pods checked. There kube-scheduler itself leaves up to 17 "
+        "On paper 17.7 per hour would do, with pods where they fit best (the place of each of "
+        "1000 pods checked): 1.1% above 17.5. There kube-scheduler itself leaves up to 17 "
         "waiting in 20 tie seeds (api 6, web 8, db 1 and 1 other workload).",
-        "The other 4.0% of the answer are kube-scheduler's own choices, or cheaper answers that "
-        "were not found.",
+        "The answer costs 4.0% more than that, for kube-scheduler's own choices, or because "
+        "cheaper answers were not found.",
     ]
 
 
@@ -54,5 +54,10 @@ def test_where_nobody_waits_something_else_excludes_the_nodes() -> None:
 def test_nothing_cheaper_on_paper_is_said_too() -> None:
     assert list(on_paper(plan(18.4))) == [
         "Nor was anything cheaper found on paper, with pods where they fit best (each place "
-        "checked): this is 5.1% above 17.5."
+        "checked): 5.1% above 17.5."
     ]
+
+
+def test_nodes_that_cost_no_more_than_the_bound_are_the_cheapest() -> None:
+    told = " ".join(on_paper(plan(17.5)))
+    assert "pods checked): no nodes on which everybody has a place cost less." in told

@@ -79,6 +79,6 @@ def test_no_plan_places_more(seed: int) -> None:
 
 def test_a_plan_says_that_no_other_one_places_more() -> None:
     built = cluster_of("every-40", 0)
-    plan = make_plan(built, SolveOptions(rebalance=True, time_limit=10.0), default_profile())
+    plan = make_plan(built, SolveOptions(rebalance=True, time_limit=60.0), default_profile())
     placed = [each for each in plan.objectives if each.name.startswith("placed ")]
     assert [(each.value, each.bound) for each in placed] == [(11, 11), (4, 4)]
