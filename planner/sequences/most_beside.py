@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from planner.sequences.drive_offs import Effort
 from planner.sequences.value import levels
 from planner.solver import route
 from planner.solver.problem.problem import Problem
 from planner.solver.problem.solution import Level
+
+if TYPE_CHECKING:
+    from planner.solver.packing.beside import Beside
 
 Placed = tuple[int, ...]
 """Pods by priority, the highest first."""
@@ -28,19 +33,24 @@ class MostBeside:
         self._most: dict[Placed, int] = {}
         """By pods placed of the highest priorities, the most of the next one beside them."""
 
-    def prove(self, placed: Placed, objectives: Sequence[Level], seconds: float) -> None:
-        """More about what a plan leaves open, with so much time for each priority."""
-        ranks, options = levels(self._problem), self._problem.options
-        for i, level in enumerate(objectives[: len(ranks)]):
-            if level.proven:
+    @cached_property
+    def known(self) -> Beside | None:
+        """What the solver knows about it."""
+        return route.beside(self._problem)
+
+    def prove(self, placed: Placed, bounds: Placed, seconds: float) -> None:
+        """More about what is left open above `placed`, with so much time for each priority."""
+        ranks = levels(self._problem)
+        for i, (pods, bound) in enumerate(zip(placed, bounds, strict=True)):
+            if pods == min(bound, self._most.get(placed[:i], bound)):
                 continue
             self._effort.check()
-            problem = replace(self._problem, options=replace(options, until=self._effort.until))
+            if self.known is None:
+                return
             above = dict(zip(ranks[:i], placed[:i], strict=True))
-            most, spent = route.most_beside(problem, above, ranks[i], seconds)
+            most, spent = self.known.most(above, ranks[i], seconds, self._effort.until)
             self._effort.spent += spent
-            if most is not None:
-                self._most[placed[:i]] = min(most, self._most.get(placed[:i], most))
+            self._most[placed[:i]] = min(most, self._most.get(placed[:i], most))
 
     def told(self, placed: Placed, objectives: Sequence[Level]) -> tuple[Level, ...]:
         """The levels of a plan that places so many, with all that is proven beside these."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from planner.solver import tuning
 from planner.solver.exact.emptying import least_left
@@ -31,13 +32,16 @@ from planner.solver.problem.problem import Cell, Problem
 from planner.solver.problem.solution import Level, Solution
 from planner.solver.progress import Progress, Report, silent
 
+if TYPE_CHECKING:
+    from planner.solver.packing.beside import Beside
+
 __all__ = [
     "Progress",
     "Report",
     "any_order_works",
+    "beside",
     "by_rules_alone",
     "least_left",
-    "most_beside",
     "moves_too_many",
     "only_room_matters",
     "placed_beside",
@@ -104,41 +108,36 @@ def room_by_windows(problem: Problem, seconds: float) -> tuple[Mapping[Cell, int
 
 
 def rearranged(
-    problem: Problem, start: Mapping[Cell, int], seconds: float
+    problem: Problem, start: Mapping[Cell, int], seconds: float, known: Beside | None = None
 ) -> tuple[Mapping[Cell, int], float]:
     """A state that is no worse than where it starts, and the work that it took.
 
     Only where nothing but room decides, and the packing is not too large: otherwise it is the same.
+    What is `known` about all states of the cluster says where nodes are filled badly.
     """
     stock = stock_of(problem)
     if stock is None or stock.now.size > tuning.REARRANGED_CELLS:
         return start, 0.0
     from planner.solver.packing.rearrange import Budget, Rearranging
 
-    search = Rearranging(stock, stock.counts(start), problem.options.seed)
+    prices = None if known is None else known.prices_for(stock)
+    search = Rearranging(stock, stock.counts(start), problem.options.seed, prices=prices)
     budget = Budget(seconds, problem.options.until)
     search.run(budget, lambda _: None)
     return stock.state(search.counts), budget.spent
 
 
-def most_beside(
-    problem: Problem, above: Mapping[int, int], priority: int, seconds: float
-) -> tuple[int | None, float]:
-    """The most waiting pods of a priority with a node, given so many above; and the work it took.
+def beside(problem: Problem) -> Beside | None:
+    """What bounds the waiting pods of a priority beside those above; None if not room alone does.
 
-    In small clusters by one program over all nodes. None where more than room decides.
+    With --preempt nothing is said, either.
     """
     stock = stock_of(problem) if only_room_decides(problem) else None
     if stock is None or problem.options.preempt:
-        return None, 0.0
-    if stock.now.size > tuning.WHOLE_BOUND_CELLS:
-        return ceilings_beside(problem, above).get(priority), 0.0
-    from planner.solver.packing.whole_bounds import whole_bound
+        return None
+    from planner.solver.packing.beside import Beside
 
-    running = dict(zip(stock.priorities, stock.placed(stock.now), strict=True))
-    placed = {each: running[each] + pods for each, pods in above.items()}
-    found = whole_bound(stock, placed, priority, seconds, problem.options.until)
-    return found.most - running[priority], found.spent
+    return Beside(problem, stock)
 
 
 def only_room_matters(problem: Problem) -> bool:

@@ -11,7 +11,7 @@ import pytest
 
 from planner.documents.plan import make_plan
 from planner.scheduler.profile import default_profile
-from planner.sequences.careful import NOTE
+from planner.sequences.clean_search import NOTE
 from planner.solver.problem.options import SolveOptions
 from planner_models.plan import Plan
 from tests.agreement.brute_force import World, optimum

@@ -28,6 +28,7 @@ def level(name: str, value: int, bound: int, kind: str = "placed") -> Level:
 
 
 PLACED = (2, 5)
+ALL = (3, 9)
 KNOWN = (level("placed 10", 2, 3), level("placed 0", 5, 9), level("moves", 0, 0, "moves"))
 
 
@@ -38,13 +39,13 @@ def test_nothing_is_told_that_was_not_proven() -> None:
 
 def test_each_priority_is_bounded_beside_those_above() -> None:
     beside = MostBeside(three_large_ones_for_two_nodes(), Effort(10.0, math.inf))
-    beside.prove(PLACED, KNOWN, 1.0)
+    beside.prove(PLACED, ALL, 1.0)
     assert [each.bound for each in beside.told(PLACED, KNOWN)] == [2, 6, 0]
 
 
 def test_a_plan_that_places_fewer_above_is_bounded_above_alone() -> None:
     beside = MostBeside(three_large_ones_for_two_nodes(), Effort(10.0, math.inf))
-    beside.prove(PLACED, KNOWN, 1.0)
+    beside.prove(PLACED, ALL, 1.0)
     fewer = (level("placed 10", 1, 3), level("placed 0", 9, 9))
     assert [each.bound for each in beside.told((1, 9), fewer)] == [2, 9]
 
@@ -52,4 +53,4 @@ def test_a_plan_that_places_fewer_above_is_bounded_above_alone() -> None:
 def test_no_proof_is_begun_when_the_effort_is_over() -> None:
     effort = Effort(1.0, math.inf, spent=2.0, needed=False, counted=True)
     with pytest.raises(EffortOverError):
-        MostBeside(three_large_ones_for_two_nodes(), effort).prove(PLACED, KNOWN, 1.0)
+        MostBeside(three_large_ones_for_two_nodes(), effort).prove(PLACED, ALL, 1.0)

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.solver.scale_up.knapsack import Nodes, value_of
+from planner.solver.model.knapsack import Nodes, value_of
 from planner.solver.scale_up.patterns import Patterns
 from planner.solver.scale_up.places import Places, Row
 from planner.solver.scale_up.whole_bound import WholeBound

@@ -17,7 +17,7 @@ def rearrange(fresh: State, best: Incumbent) -> None:
     if stock is None:
         return
     options = fresh.problem.options
-    search = Rearranging(stock, stock.now, options.seed, options.max_moves)
+    search = Rearranging(stock, stock.now, options.seed, most_moves=options.max_moves)
     priorities = sorted({t.priority for t in fresh.tasks.values() if t.waiting}, reverse=True)
     ranks = [stock.priorities.index(priority) for priority in priorities]
     everybody = stock.placed(stock.total[:, None])

@@ -57,6 +57,19 @@ class Stock:
         """Running pods that leave their node."""
         return int(np.maximum(self.now - counts, 0).sum())
 
+    def fitting(self, nodes: IntArray, pods: IntArray) -> IntArray:
+        """How many of so many pods of each group a node can hold by itself.
+
+        Where none may land, those that run there.
+        """
+        fits = np.broadcast_to(pods[:, None], (len(pods), len(nodes))).copy()
+        for r in range(self.size.shape[1]):
+            asked = self.size[:, r] > 0
+            room = self.room[nodes, r][None, :] // self.size[asked, r][:, None]
+            fits[asked] = np.minimum(fits[asked], room)
+        running = np.minimum(self.now[:, nodes], pods[:, None])
+        return np.maximum(np.where(self.landing[:, nodes], fits, running), 0)
+
     def state(self, counts: IntArray) -> dict[Cell, int]:
         """The counts as the rest of the solver writes them."""
         cells = zip(*(axis.tolist() for axis in np.nonzero(counts)), strict=True)

@@ -3,8 +3,9 @@
 Each time a pod that has no node is chosen, and a few nodes: some where little is lacking for it,
 some with dear room that nobody can use as it is, and some with cheap room for those that have to
 make way. What prices say is dear comes from `room_prices`, which also says when no more can be
-placed. Then moves are saved in the same way, around pods that were moved. At first and in between,
-what `chains` of moves find a place for is placed at once.
+placed. Where `pattern_prices` are known for its priority, every other time the nodes are those that
+are filled badly. Then moves are saved in the same way, around pods that were moved. At first and in
+between, what `chains` of moves find a place for is placed at once.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from planner.cluster.topology import IntArray
 from planner.solver import tuning
 from planner.solver.model.program import FloatArray
 from planner.solver.packing.chains import Chains
+from planner.solver.packing.pattern_prices import PatternPrices
 from planner.solver.packing.question import Stock, pooled
 from planner.solver.packing.room_prices import priced
 from planner.solver.packing.window import refill_window
@@ -53,10 +55,17 @@ class Rearranging:
     """The best packing so far, `counts`; whoever is interrupted finds it there."""
 
     def __init__(
-        self, stock: Stock, counts: IntArray, seed: int, most_moves: int | None = None
+        self,
+        stock: Stock,
+        counts: IntArray,
+        seed: int,
+        *,
+        most_moves: int | None = None,
+        prices: PatternPrices | None = None,
     ) -> None:
         self._stock = stock
         self._most_moves = math.inf if most_moves is None else most_moves
+        self._prices = prices
         self._random = np.random.default_rng(seed)
         pool, kinds = pooled(stock)
         known = priced(pool)
@@ -159,6 +168,10 @@ class Rearranging:
 
     def _around(self, group: int) -> tuple[IntArray, float]:
         width, work = tuning.REFILL_WINDOWS[self._windows % len(tuning.REFILL_WINDOWS)]
+        priority = self._stock.priorities[self._stock.rank[group]]
+        other_time = self._windows // len(tuning.REFILL_WINDOWS) % 2 == 1
+        if self._prices is not None and priority <= self._prices.priority and other_time:
+            return self._badly_filled(group, width, self._prices), work
         free = self._stock.room - self.counts.T @ self._stock.size
         lacking = (np.maximum(self._stock.size[group] - free, 0) / self._largest).sum(axis=1)
         lacking += tuning.WINDOW_NOISE * self._random.random(len(free))
@@ -169,6 +182,16 @@ class Rearranging:
         )
         self._take_cheap(chosen, free, width)
         return np.flatnonzero(chosen), work
+
+    def _badly_filled(self, group: int, width: int, prices: PatternPrices) -> IntArray:
+        """Nodes that hold less than they could be worth, a third of them for this group."""
+        chosen = np.zeros(len(self._stock.room), np.bool_)
+        waste = prices.waste(self.counts) + tuning.LEAST_WASTE
+        drawn = -waste * self._random.random(len(waste))
+        _take(chosen, np.where(self._may_hold[group], drawn, np.inf), width // 3)
+        drawn = -waste * self._random.random(len(waste))
+        _take(chosen, drawn, width - int(chosen.sum()))
+        return np.flatnonzero(chosen)
 
     def _take_cheap(self, chosen: BoolArray, free: IntArray, width: int) -> None:
         """Nodes with much room that costs little, until there are so many."""

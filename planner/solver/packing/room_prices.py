@@ -42,11 +42,8 @@ class Prices:
         """An upper bound for one priority, given how many pods of those above it are placed."""
         whole = np.array([[int(price * UNIT) for price in row] for row in self.room.tolist()], "O")
         cost = _cheapest(stock, whole)
-        left = sum(int(each) for each in (whole * stock.room.astype("O")).sum(axis=1))
-        for above in range(rank):
-            left -= least_cost(offers(stock, cost, above), placed[above])
-        left -= sum(cost[g] * int(stock.least[g]) for g in np.flatnonzero(stock.rank > rank))
-        return most_for(offers(stock, cost, rank), left)
+        worth = sum(int(each) for each in (whole * stock.room.astype("O")).sum(axis=1))
+        return affordable(stock, cost, worth, placed, rank)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +129,20 @@ def _cheapest(stock: Stock, whole: np.ndarray) -> list[int]:
     may = _may(stock)
     rows = zip(asked.tolist(), may.tolist(), strict=True)
     return [min((c for c, ok in zip(*row, strict=True) if ok), default=0) for row in rows]
+
+
+def affordable(
+    stock: Stock, cost: Sequence[int], worth: int, placed: Sequence[int], rank: int
+) -> int:
+    """How many pods of a priority can pay, if all that is placed costs no more than so much.
+
+    So many pods of those above it are placed, and what runs below it keeps a node.
+    """
+    left = worth
+    for above in range(rank):
+        left -= least_cost(offers(stock, cost, above), int(placed[above]))
+    left -= sum(cost[g] * int(stock.least[g]) for g in np.flatnonzero(stock.rank > rank).tolist())
+    return most_for(offers(stock, cost, rank), left)
 
 
 Offer = tuple[int, int, int]

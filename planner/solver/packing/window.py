@@ -62,7 +62,7 @@ class _Window:
         here, everywhere = counts[:, nodes], counts.sum(axis=1)
         come = np.where(joining, stock.total - everywhere, 0)
         leave = np.minimum(everywhere - stock.least, here.sum(axis=1))
-        most = _most(stock, nodes, here.sum(axis=1) + come)
+        most = stock.fitting(nodes, here.sum(axis=1) + come)
         self.program = Program()
         self.group, self.at = np.nonzero(most)
         self.cells = self.program.add_columns(np.zeros_like(self.group), most[self.group, self.at])
@@ -104,17 +104,6 @@ class _Window:
             rows = self.program.add_rows(*room)
             asked = stock.size[self.group, r] // unit
             self.program.enter(rows[self.at], self.cells, asked)
-
-
-def _most(stock: Stock, nodes: IntArray, pods: IntArray) -> IntArray:
-    """How many pods of each group a node can hold; where none may land, those that run there."""
-    fits = np.broadcast_to(pods[:, None], (len(pods), len(nodes))).copy()
-    for r in range(stock.size.shape[1]):
-        asked = stock.size[:, r] > 0
-        room = stock.room[nodes, r][None, :] // stock.size[asked, r][:, None]
-        fits[asked] = np.minimum(fits[asked], room)
-    running = np.minimum(stock.now[:, nodes], pods[:, None])
-    return np.maximum(np.where(stock.landing[:, nodes], fits, running), 0)
 
 
 def _worth(stock: Stock, changes: IntArray, pods: int) -> IntArray:

@@ -14,9 +14,9 @@ import numpy as np
 from ortools.math_opt.python import mathopt  # type: ignore[import-untyped]  # ships no types
 
 from planner.solver.large.integer_program import Stop, minimise
+from planner.solver.model.knapsack import Pods
 from planner.solver.model.math_opt import linear_optimum
 from planner.solver.model.program import FREE, Program
-from planner.solver.scale_up.knapsack import Pods
 from planner.solver.scale_up.places import Places
 
 UNIT = 1 << 20

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from planner.solver.scale_up.knapsack import FINE, Nodes, Pods
+from planner.solver.model.knapsack import FINE, Nodes, Pods
 from planner.solver.scale_up.master_problem import UNIT, Pattern
 from planner.solver.scale_up.places import Places
 from planner.solver.scale_up.proof import Proof, paid_for, pay_of

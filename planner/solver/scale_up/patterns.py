@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from planner.cluster.topology import IntArray
+from planner.solver.model.knapsack import Filled, Nodes, Pods, value_of
 from planner.solver.scale_up.first_prices import first_prices
-from planner.solver.scale_up.knapsack import Filled, Nodes, Pods, value_of
 from planner.solver.scale_up.master_problem import UNIT, Master, Pattern, Prices
 from planner.solver.scale_up.places import Places
 from planner.solver.scale_up.proof import Proof, paid_for, pay_of, proof_by

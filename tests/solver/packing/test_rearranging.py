@@ -23,13 +23,13 @@ def pinned(draw: st.DrawFn) -> Stock:
     """Some groups may be on some nodes only, and some pods run already."""
     given_ = draw(stocks())
     landing = np.array([[draw(st.booleans()) for _ in row] for row in given_.now])
-    placed = draw(st.sampled_from(_legal(replace(given_, landing=landing))))
+    placed = draw(st.sampled_from(legal(replace(given_, landing=landing))))
     kept = draw(st.booleans())
     least = placed.sum(axis=1) if kept else np.zeros(len(placed), np.int64)
     return replace(given_, landing=landing, now=placed, least=least)
 
 
-def _legal(given_: Stock) -> list[IntArray]:
+def legal(given_: Stock) -> list[IntArray]:
     """Packings with nobody where the rules don't admit it, and everybody who has to run."""
     return [
         table
@@ -52,7 +52,7 @@ def _rearranged(given_: Stock) -> Rearranging:
 @settings(max_examples=60)
 @given(pinned())
 def test_prices_bound_what_any_packing_places(given_: Stock) -> None:
-    top = max(given_.placed(table) for table in _legal(given_))
+    top = max(given_.placed(table) for table in legal(given_))
     for placed, most in zip(top, priced(pooled(given_)[0]).most, strict=True):
         assert placed <= most
         if placed < most:
@@ -64,7 +64,7 @@ def test_prices_bound_what_any_packing_places(given_: Stock) -> None:
 def test_beside_what_is_reached_no_packing_places_more_of_a_lower_priority(
     given_: Stock, data: st.DataObject
 ) -> None:
-    tables = [given_.placed(table) for table in _legal(given_)]
+    tables = [given_.placed(table) for table in legal(given_)]
     reached = data.draw(st.sampled_from(tables))
     most = priced(pooled(given_)[0], reached).most
     for placed in tables:
@@ -105,7 +105,7 @@ def _chained(given_: Stock, most_moves: float = math.inf) -> IntArray:
 @given(pinned(), st.integers(0, 3))
 def test_chains_lose_nobody_stay_legal_and_keep_a_limit_on_moves(given_: Stock, most: int) -> None:
     found = _chained(given_, most)
-    assert any((found == table).all() for table in _legal(given_))
+    assert any((found == table).all() for table in legal(given_))
     assert (found.sum(axis=1) >= given_.now.sum(axis=1)).all()
     assert given_.moves(found) <= most
 
@@ -114,7 +114,7 @@ def test_chains_lose_nobody_stay_legal_and_keep_a_limit_on_moves(given_: Stock, 
 @given(pinned())
 def test_after_chains_nobody_waits_for_whom_one_move_makes_room(given_: Stock) -> None:
     found = _chained(given_)
-    for table in _legal(given_):
+    for table in legal(given_):
         *same, more = sorted((table.sum(axis=1) - found.sum(axis=1)).tolist())
         if more == 1 and not any(same):
             assert _moved(found, table) > 1
@@ -157,7 +157,7 @@ def test_two_small_pods_leave_a_node_for_a_large_one() -> None:
 def test_a_window_over_all_nodes_is_the_best_packing(given_: Stock) -> None:
     nodes, everybody = np.arange(given_.now.shape[1]), np.ones(len(given_.groups), np.bool_)
     found = refill_window(given_, given_.now, nodes, everybody, 5.0, 0).counts
-    best = max(_value(given_, table) for table in _legal(given_))
+    best = max(_value(given_, table) for table in legal(given_))
     assert _value(given_, found) == best
 
 
@@ -165,7 +165,7 @@ def test_a_window_over_all_nodes_is_the_best_packing(given_: Stock) -> None:
 @given(pinned())
 def test_rearranging_ends_legal_and_no_worse_than_it_began(given_: Stock) -> None:
     found = _rearranged(given_)
-    assert any((found.counts == table).all() for table in _legal(given_))
+    assert any((found.counts == table).all() for table in legal(given_))
     assert _value(given_, found.counts) >= _value(given_, _chained(given_))
 
 
@@ -194,8 +194,8 @@ def test_moves_that_turn_out_to_be_needless_are_taken_back() -> None:
 @settings(max_examples=20)
 @given(pinned(), st.integers(0, 2))
 def test_no_more_pods_move_than_may(given_: Stock, most: int) -> None:
-    search = Rearranging(given_, given_.now, 0, most)
+    search = Rearranging(given_, given_.now, 0, most_moves=most)
     search.run(Budget(2.0, math.inf), lambda _: None)
     assert given_.moves(search.counts) <= most
-    few = [table for table in _legal(given_) if given_.moves(table) <= most]
+    few = [table for table in legal(given_) if given_.moves(table) <= most]
     assert _value(given_, search.counts) <= max(_value(given_, table) for table in few)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +17,7 @@ from planner.solver import tuning
 from planner.solver.packing.room_bounds import ceilings
 from planner.solver.problem.options import SolveOptions
 from planner.solver.problem.problem import Problem, build_problem
-from planner.solver.route import most_beside, solve_in_full
+from planner.solver.route import beside, solve_in_full
 from tests.sequences.few_pods import cluster, node, pods
 
 REBALANCE = SolveOptions(rebalance=True)
@@ -31,15 +33,23 @@ def three_halves() -> Problem:
     return build_problem(built, REBALANCE)
 
 
+def most_beside(
+    problem: Problem, above: dict[int, int], priority: int, seconds: float = 1.0
+) -> tuple[int, float]:
+    known = beside(problem)
+    assert known is not None
+    return known.most(above, priority, seconds, math.inf)
+
+
 def test_no_pod_is_split_between_nodes() -> None:
     assert ceilings(three_halves())[10] == 3
-    assert most_beside(three_halves(), {}, 10, 1.0)[0] == 2
+    assert most_beside(three_halves(), {}, 10)[0] == 2
 
 
 def test_what_is_placed_above_leaves_less_room_below() -> None:
-    assert most_beside(three_halves(), {10: 2}, 0, 1.0)[0] == 6
-    assert most_beside(three_halves(), {10: 0}, 0, 1.0)[0] == 6
-    assert most_beside(build_problem(tight(), REBALANCE), {10: 1}, 0, 1.0)[0] == 3
+    assert most_beside(three_halves(), {10: 2}, 0)[0] == 6
+    assert most_beside(three_halves(), {10: 0}, 0)[0] == 6
+    assert most_beside(build_problem(tight(), REBALANCE), {10: 1}, 0)[0] == 3
 
 
 def tight() -> Cluster:
@@ -52,14 +62,19 @@ def tight() -> Cluster:
 
 def test_without_work_nothing_is_claimed_that_is_wrong() -> None:
     most, spent = most_beside(three_halves(), {}, 10, 1e-9)
-    assert most is not None
     assert most >= 2
     assert spent >= 0
 
 
-def test_of_large_clusters_room_in_total_says_less(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_larger_clusters_patterns_of_pods_say_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tuning, "WHOLE_BOUND_CELLS", 1)
-    assert most_beside(three_halves(), {}, 10, 1.0) == (3, 0.0)
+    assert most_beside(three_halves(), {}, 10)[0] == 2
+
+
+def test_of_many_kinds_of_nodes_room_in_total_says_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tuning, "WHOLE_BOUND_CELLS", 1)
+    monkeypatch.setattr(tuning, "PATTERN_KINDS", 0)
+    assert most_beside(three_halves(), {}, 10) == (3, 0.0)
 
 
 @settings(max_examples=6)
@@ -71,8 +86,7 @@ def test_no_plan_places_more(seed: int) -> None:
     for level in found.levels:
         if level.kind == "placed":
             priority = int(level.name.removeprefix("placed "))
-            most, _ = most_beside(problem, above, priority, 1.0)
-            assert most is not None
+            most, _ = most_beside(problem, above, priority)
             assert most >= level.value
             above[priority] = level.value
 

@@ -1,4 +1,4 @@
-"""The most valuable pods for single nodes: what column generation asks for, for all nodes at once.
+"""The most valuable pods for single nodes: what column generation over patterns asks for.
 
 Quickly, by value for the share of the node that a pod takes, under several weights of resources;
 and exactly, by CP-SAT, whose bound is a whole number that holds even if its time is over.
@@ -32,6 +32,8 @@ NEARER = (0.3, 0.2, 0.1, 0.1, 0.05, 0.05, 0.03, 0.03, 0.02, 0.01, 0.01, 0.005, 0
 """Steps from the best weights towards a single resource, one after the other."""
 FINE = 60
 """Bits behind the point of the price of a unit."""
+AT_ONCE = 100_000
+"""Nodes times groups times weights for which pods are chosen at the same time."""
 WORK = 0.1
 """CP-SAT's deterministic seconds for one node."""
 
@@ -120,19 +122,26 @@ class Nodes:
 
     def quickly(self, values: IntArray) -> list[set[Pods]]:
         """Some good ways to fill each node."""
-        share, found = self._share(), [set[Pods]() for _ in self.free]
-        for mix in self._mixes():
-            rate = values / np.maximum(share @ mix, 1e-9)
-            for known, pods in zip(found, self._greedy(rate), strict=True):
-                known.add(pods)
+        share, mixes, found = self._share(), self._mixes(), [set[Pods]() for _ in self.free]
+        each = max(1, AT_ONCE // max(1, self.cap.size))
+        for begin in range(0, len(mixes), each):
+            some = mixes[begin : begin + each]
+            rates = [values / np.maximum(share @ mix, 1e-9) for mix in some]
+            for at, pods in enumerate(self._greedy(np.concatenate(rates))):
+                found[at % len(found)].add(pods)
         return found
 
     def _greedy(self, rate: FloatArray) -> Iterator[Pods]:
-        """As many as fit of the group with the highest rate, then of the next."""
-        nodes = np.arange(len(self.free))
+        """As many as fit of the group with the highest rate, then of the next.
+
+        There may be several rates for each node, those of all nodes after one another.
+        """
+        nodes = np.arange(len(rate))
+        times = len(rate) // max(1, len(self.free))
         order = np.argsort(-rate, axis=1, kind="stable")
-        left, taken = self.free.copy(), np.zeros_like(self.cap)
-        cap = np.where(rate > 0, self.cap, 0)
+        left = np.tile(self.free, (times, 1))
+        cap = np.where(rate > 0, np.tile(self.cap, (times, 1)), 0)
+        taken = np.zeros_like(cap)
         for group in order[:, : int((cap > 0).sum(axis=1).max(initial=0))].T:
             need = self.request[group]
             fits = np.where(need > 0, left // np.maximum(need, 1), cap[nodes, group][:, None])

@@ -1,0 +1,121 @@
+"""Plans in rounds, where only room decides: longer from round to round.
+
+Nothing in a round depends on the time limit, which only ends them: so more time finds whatever less
+would, and then maybe something better. Each round improves the best plan and what was found last,
+then the best state on paper, whatever is clean of it, and then says how much more is possible.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import count
+
+from planner.replay.steps import Step
+from planner.sequences.clean_plans import ROUND_SECONDS, Clean, Series
+from planner.sequences.clean_search import CleanSearch
+from planner.sequences.open_room import homeless
+
+HOLDING = 2
+"""Times as long as for the first plan: so long later ones are tried, and room is held for them."""
+ON_PAPER = 4, 12
+"""Times as long as for what is better than the best plan: so long, one after the other, a state is
+improved that nothing was taken back from. The first one is what runs now: it takes longer than from
+a plan until that is good, and then fewer pods move."""
+PROVING = 6
+"""The same for each proof that no more pods of a priority can be placed."""
+MORE = 1.5
+"""So many times as long everything may take in the next round."""
+IN_A_ROW = 2
+"""So many times in a row a plan is improved in the first round, and once more in each later one."""
+
+
+class Rounds:
+    """What was looked at so far: another time finds the same."""
+
+    def __init__(self, search: CleanSearch) -> None:
+        self._search = search
+        self._improved = set[tuple[int, float]]()
+        self._extended = set[int]()
+
+    def run(self) -> None:
+        """One round after the other, until nothing is left to be placed or the time is over."""
+        search, seconds = self._search, ROUND_SECONDS
+        search.effort.counted = True
+        first = search.of_the_first
+        whole = replace(first, trying=HOLDING * first.trying)
+        if self._at_first(seconds, whole.trying):
+            return
+        homes = replace(whole, spared=homeless(search.problem), reasons={})
+        others = [homes, whole] if whole.reasons else [homes]
+        soon, later = ON_PAPER
+        for row in count(IN_A_ROW):
+            self._improve(seconds, whole.trying, row)
+            for series in list(others):
+                if search.offer_if_new(search.solved(series), series):
+                    self._improve(seconds, whole.trying, row)
+                else:
+                    others.remove(series)
+            search.prove(PROVING * seconds)
+            if search.all_placed:
+                break
+            seconds *= MORE
+            for series in others:
+                series.seconds *= MORE
+                series.trying *= MORE
+            whole = replace(whole, reasons={}, trying=MORE * whole.trying)
+            self._on_paper_from(search.on_paper[1], soon * seconds, whole.trying)
+            self._improve(seconds, whole.trying, row)
+            self._on_paper_from(search.on_paper[1], later * seconds, whole.trying)
+
+    def _at_first(self, seconds: float, trying: float) -> bool:
+        """More beside the first plan, and states from what runs now; whether nothing is left."""
+        best, planned = self._search.best[0], self._search.on_paper[1]
+        soon, later = ON_PAPER
+        self._extend(best, replace(best.series, seconds=seconds, trying=trying))
+        if self._nothing_left(PROVING * seconds):
+            return True
+        from_now = self._on_paper_from((), soon * seconds, trying)
+        self._improve(seconds, trying, IN_A_ROW)
+        self._on_paper_from(from_now, later * seconds, trying)
+        self._improve(seconds, trying, IN_A_ROW)
+        self._on_paper_from(planned, soon * seconds, trying)
+        return False
+
+    def _nothing_left(self, seconds: float) -> bool:
+        """Whether that is seen where nothing better is known on paper."""
+        if self._search.on_paper[0][0] == self._search.best[0].candidate.value.placed:
+            self._search.prove(seconds)
+        return self._search.all_placed
+
+    def _on_paper_from(
+        self, steps: tuple[Step, ...], seconds: float, trying: float
+    ) -> tuple[Step, ...]:
+        """A state from which nothing was taken back, improved and tried."""
+        series = Series(frozenset(), seconds, {}, trying)
+        better = self._search.rearranged(series, steps)
+        self._search.offer_if_new(better, series)
+        return better
+
+    def _improve(self, seconds: float, trying: float, row: int) -> None:
+        """What was found last, which may lack but little to be the best, and then the best plan."""
+        self._go_on(self._search.found[-1], seconds, trying, row)
+        self._go_on(self._search.best[0], seconds, trying, 1)
+
+    def _go_on(self, plan: Clean, seconds: float, trying: float, row: int) -> None:
+        """From where the plan ends, or else more beside it, as long as that leads on."""
+        for _ in range(row):
+            if (id(plan), seconds) in self._improved:
+                break
+            self._improved.add((id(plan), seconds))
+            known = len(self._search.found)
+            series = replace(plan.series, seconds=seconds, trying=trying)
+            self._search.offer_if_new(self._search.rearranged(series, plan.steps), series)
+            if len(self._search.found) == known:
+                self._extend(plan, series)
+            plan = max((plan, *self._search.found[known:]), key=lambda each: each.candidate.key)
+
+    def _extend(self, plan: Clean, series: Series) -> None:
+        """More beside the plan: another time finds the same."""
+        if id(plan) not in self._extended:
+            self._extended.add(id(plan))
+            self._search.offer_if_new(self._search.solved(series, plan.steps), series)
