@@ -42,6 +42,8 @@ HIGHS_PRESOLVE_SECONDS = 8e-5  # before a search in whole numbers begins, for ea
 HIGHS_NODES = 1e5  # nodes of the search tree in a second, times columns
 # real seconds for each second of the limit: nodes of hard programs can take much longer:
 HIGHS_FUSE = 4.0
+# real seconds that are left before a gap is looked at: loading MathOpt and a first step take them:
+LEAST_CLOSING_SECONDS = 0.2
 LEAST_HIGHS_SECONDS = 0.1  # real seconds that a call of HiGHS gets at the least
 GLOP_COLUMN_SECONDS = 2e-5  # a linear program, for each column
 GLOP_ITERATION_SECONDS = 1e-8  # an iteration of GLOP, for each column
