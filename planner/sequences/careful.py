@@ -18,6 +18,7 @@ from itertools import count
 from planner.interrupts import interruptible
 from planner.replay import check_steps
 from planner.replay.steps import Step
+from planner.replay.trial import WavePlan
 from planner.sequences.candidate import Candidate, greedy
 from planner.sequences.clean_plans import ROUND_SECONDS, Clean, Held, Series, worth_on_paper
 from planner.sequences.cleaning import Cleaning, counts_after
@@ -34,6 +35,7 @@ from planner.sequences.plan import outcome_of, problem_of
 from planner.sequences.scheduler_replay import (
     JUDGING_SECONDS,
     ReplayedSeeds,
+    departing,
     judging_seeds,
     replayed_before,
     scheduler_replay,
@@ -141,19 +143,33 @@ class Careful:
         except KeyboardInterrupt:
             self._interrupted = True
         for clean in self._best:
-            outcome = self._outcome(clean)
-            if outcome.waves.beyond:
-                continue
-            if clean.held is not None:
-                return outcome, replayed_before(outcome, clean.held.ends)
-            replayed = scheduler_replay(outcome)
-            if replayed is None or not replayed.driven:
-                return outcome, replayed
-            if clean.tried is not None:
-                outcome = self._outcome(replace(clean, held=clean.tried))
-                if not outcome.waves.beyond:
-                    return outcome, replayed_before(outcome, clean.tried.ends)
+            for way in self._ways(clean):
+                outcome = self._outcome(way)
+                if outcome.waves.beyond:
+                    continue
+                replayed = self._replayed(outcome, way)
+                if replayed is None or not replayed.driven:
+                    return outcome, replayed
         raise AssertionError("a plan without evictions drives nobody off")
+
+    def _ways(self, clean: Clean) -> Iterator[Clean]:
+        """The plan in waves that are good to read, and as it was tried.
+
+        When a user has waited long enough, the others are not replayed any more.
+        """
+        as_tried = clean if clean.tried is None else replace(clean, held=clean.tried)
+        if as_tried is clean or not self._effort.late:
+            yield clean
+        if as_tried is not clean:
+            yield as_tried
+
+    def _replayed(self, outcome: PlanOutcome, way: Clean) -> ReplayedSeeds | None:
+        """What the trials have said already, unless other waves came of what was added to them."""
+        if way.held is not None:
+            return replayed_before(outcome, way.held.ends)
+        if way.tried is not None and _evictions(outcome.waves) == _evictions(way.tried.waves):
+            return replayed_before(outcome, way.tried.ends)
+        return scheduler_replay(outcome)
 
     def _look(self) -> None:
         """The first plan, few evictions for each pod, then others in turns and more on top.
@@ -163,10 +179,16 @@ class Careful:
         """
         try:
             if self._clean_first:
+                ends = tuple(self._trials.ends)
                 planned = self._first.decision.steps
-                self._add(self._clean(planned, None, self._of_the_first))
+                clean = self._clean(planned, None, self._of_the_first)
+                tried = Held(self._first.waves, ends) if ends else None
+                self._add(replace(clean, tried=tried))
             else:
                 self._offer(self._first.decision.steps, self._of_the_first)
+                if self._cleaning.postponed:
+                    again = replace(self._of_the_first, reasons={})
+                    self._offer(self._first.decision.steps, again)
             if self._interrupted:
                 return
             for steps in self._simple():
@@ -417,3 +439,8 @@ class Careful:
             on_paper_only=False,
             notes=(*first.notes, NOTE),
         )
+
+
+def _evictions(waves: Waves) -> list[WavePlan]:
+    """What a trial carries out, as far as anybody is evicted or cordoned."""
+    return [wave for wave in departing(waves) if wave.evictions or wave.cordons]
