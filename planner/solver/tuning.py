@@ -173,6 +173,7 @@ CLOSE_SET_SECONDS = 2e-6  # what one of them takes
 DEAR_SET_SECONDS = 2.5e-8  # looking for sets that cost too much, for each that is looked at
 CLOSE_SHARE = 0.65  # nodes filled by them
 HALF_LEVELS = 2**14 - 1  # steps of what they request in which halves that lack a pod are ordered
+RESTS_AT_ONCE = 200_000  # these are sorted so many at a time, which is what memory allows
 HALF_GROUPS = 8  # groups for which these are kept together
 HALVES_AT_ONCE = 240_000  # halves of a range
 PAIRS_OF_HALVES = 100_000  # pairs of them in one array, which is what memory allows
