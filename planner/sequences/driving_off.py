@@ -33,7 +33,7 @@ FIRST_SHARE = 0.2
 FIRST_CLOCK = 0.5
 """What has passed of a user's limit when the first plan is cut short: all others come from it, so
 it is not given up because the machine is busy."""
-TRYING_SECONDS, LEAST_CLOCK = 0.7, 0.3
+TRYING_SECONDS, LEAST_CLOCK = 0.7, 0.4
 """Trials of it take about so long, however short the limit: that is left for them, as far as the
 first plan gets such a part all the same."""
 ALL_SHARE = 0.9
