@@ -23,8 +23,8 @@ from planner.drain.find import without_pods
 from planner.evictions.goals import GOALS, Aim, aim_of, drains, placed_at
 from planner.evictions.repeated_trials import RepeatedTrials, Target
 from planner.evictions.suggest import settled
+from planner.replay.cordons import cordoned_node
 from planner.replay.trial import Trial, TrialRun, WavePlan
-from planner.replay.verify import cordoned_node
 from planner.replay.violations import Violation, total, violations
 from planner.scheduler.profile import Profile
 from planner.scheduler.promised import with_promised

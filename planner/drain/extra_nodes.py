@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.cluster import Cluster
-from planner.replay.verify import cordoned_node
+from planner.replay.cordons import cordoned_node
 from planner.scenario import AddNodes, apply_changes
 from planner_models.node import Node
 

@@ -24,7 +24,7 @@ from planner.drain.extra_nodes import with_extra_nodes
 from planner.drain.find import Drain
 from planner.drain.options import DrainOptions
 from planner.evictions.goals import node_use
-from planner.replay.verify import cordoned_node
+from planner.replay.cordons import cordoned_node
 from planner.scheduler.profile import Profile
 
 SWAPS = 40

@@ -15,8 +15,8 @@ from planner.cluster.topology import IntArray
 from planner.disruption.budgets import Allowances
 from planner.evictions.goals import Aim
 from planner.evictions.repeated_trials import RepeatedTrials, Target, tried_seeds
+from planner.replay.cordons import CORDON
 from planner.replay.trial import Trial, WavePlan
-from planner.replay.verify import CORDON
 from planner.scheduler.profile import Profile
 from planner.sequences.group_dependencies import GroupDependencies
 from planner.solver.progress import Report, silent

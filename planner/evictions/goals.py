@@ -19,8 +19,8 @@ from planner.cluster import PENDING, Cluster
 from planner.cluster.topology import IntArray
 from planner.disruption.budgets import allowances
 from planner.disruption.movability import WITH_THEIR_NODE, goes_with_node, immovable
+from planner.replay.cordons import cordoned_node
 from planner.replay.trial import Manner, Trial, WavePlan
-from planner.replay.verify import cordoned_node
 from planner.replay.violations import Violation
 from planner.scheduler.profile import Profile
 from planner_models.node import Node

@@ -25,9 +25,9 @@ import numpy as np
 from planner.cluster import GONE, PENDING, Cluster
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
+from planner.replay.cordons import CORDON, cordoned_node, taints_honoured
 from planner.replay.refused_groups import RefusedGroups
 from planner.replay.room_by_priority import RoomByPriority
-from planner.replay.verify import CORDON, cordoned_node
 from planner.scheduler.cycle import Evaluation, Scheduler
 from planner.scheduler.framework.plugin import UNRESOLVABLE, Status
 from planner.scheduler.framework.state import SchedulingState
@@ -43,7 +43,6 @@ KEPT = 4_000_000
 LOGGED = 1_000_000
 """After so many changes, some 150 MB, the scheduler starts afresh with the next trial."""
 _MEMO = "groups that tolerate a cordon"
-_HONOURING = "whether constraints of groups honour taints"
 FINGERPRINT_BITS = 128
 _FINGERPRINT_MASK = (1 << FINGERPRINT_BITS) - 1
 
@@ -93,7 +92,7 @@ class TrialState:
         self._profile = profile
         self._cordoned: frozenset[int] = frozenset()
         self._cordons = CordonFingerprint(len(cluster.nodes))
-        self._hides = not _taints_honoured(cluster, profile)
+        self._hides = not taints_honoured(cluster, profile)
         self._tolerating = _tolerating(cluster)
         self._begin()
         self._keeps = not self._start.volumes.promising
@@ -430,17 +429,3 @@ def _judges_room(profile: Profile) -> bool:
     args = profile.resolved.args.node_resources_fit
     judged = any(plugin.name == NodeResourcesFit.name for plugin in profile.filters)
     return judged and not (args.ignored_resources or args.ignored_resource_groups)
-
-
-def _taints_honoured(cluster: Cluster, profile: Profile) -> bool:
-    """Whether the taint of a cordon means more than that the node takes no pod."""
-    defaults = profile.resolved.args.pod_topology_spread.default_constraints
-    if any(constraint.node_taints_policy == "Honor" for constraint in defaults):
-        return True
-    memo = cluster.group_memo
-    if _HONOURING not in memo:
-        specs = {id(group.spec): group.spec for group in cluster.groups}.values()
-        own = (each for spec in specs for each in spec.topology_spread_constraints)
-        memo[_HONOURING] = any(each.node_taints_policy == "Honor" for each in own)
-    found: bool = memo[_HONOURING]
-    return found

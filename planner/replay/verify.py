@@ -20,17 +20,16 @@ import numpy as np
 
 from planner.cluster import GONE, PENDING, Cluster
 from planner.cluster.groups import visible_keys
+from planner.replay.cordons import cordoned_node, is_cordoned, taints_honoured
 from planner.replay.judge import refusal
 from planner.replay.steps import Step
 from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework.plugin import Status
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import Profile
-from planner_models.node import REGION, UNSCHEDULABLE_TAINT, ZONE, Node
-from planner_models.taints import Taint
+from planner_models.node import REGION, ZONE
 
 AT_THE_END = -1
-CORDON = Taint(key=UNSCHEDULABLE_TAINT, effect="NoSchedule")
 _VISIBLE = ("visible_keys", b"")
 """Where a snapshot remembers the keys that selectors and pods know."""
 
@@ -120,14 +119,14 @@ class _Replay:
         self._state = SchedulingState(with_old_pods(cluster, list(self._old)))
         self._scheduler = Scheduler(self._state, profile)
         self._cordons: dict[int, bool] = {}
-        """Set or lifted since the last step that asks for it."""
+        """Where it is otherwise than the scheduler has it."""
+        self._far_reaching = taints_honoured(cluster, profile)
+        """Whether a cordon matters to who may go to other nodes."""
         self.evicted: set[int] = set()
         self.hopped: set[int] = set()
 
     def take(self, index: int, step: Step) -> Fault | None:
         """Take one step, or say why it can't be taken."""
-        if self._cordons and step.action not in ("cordon", "uncordon"):
-            self._cordon()
         match step.action:
             case "evict":
                 return self._evict(index, step.pod, step.node)
@@ -136,7 +135,7 @@ class _Replay:
             case "move":
                 return self._move(index, step)
             case "cordon" | "uncordon":
-                self._cordons[step.node] = step.action == "cordon"
+                self._set(step.node, cordoned=step.action == "cordon")
                 return None
 
     def _move(self, index: int, step: Step) -> Fault | None:
@@ -168,6 +167,8 @@ class _Replay:
             return Fault(index, pod, node, "the pod is not waiting for a node")
         if self._cluster.pods[pod].terminating or self._cluster.pods[pod].spec.scheduling_gates:
             return Fault(index, pod, node, "the pod is not in the scheduler's queue")
+        if node in self._cordons or (self._cordons and self._far_reaching):
+            self._cordon()
         status = refusal(self._scheduler, pod, node)
         if status is not None:
             return Fault(index, pod, node, "; ".join(status.reasons), status)
@@ -175,6 +176,12 @@ class _Replay:
         if pod in self._old:
             self._state.remove(self._old[pod], GONE)
         return None
+
+    def _set(self, node: int, *, cordoned: bool) -> None:
+        if is_cordoned(self._state.cluster.nodes[node]) is cordoned:
+            self._cordons.pop(node, None)
+        else:
+            self._cordons[node] = cordoned
 
     def _cordon(self) -> None:
         """Judged anew from here on: a cordon and its taint change which domains are eligible."""
@@ -215,10 +222,3 @@ def with_old_pods(cluster: Cluster, pods: list[int]) -> Cluster:
         for i, pod in enumerate(pods)
     ]
     return cluster.with_more(twins, cluster.group_of[pods])
-
-
-def cordoned_node(node: Node, cordoned: bool) -> Node:
-    taints = [taint for taint in node.spec.taints if taint.key != UNSCHEDULABLE_TAINT]
-    if cordoned:
-        taints.append(CORDON)
-    return node.replace(spec=node.spec.replace(unschedulable=cordoned, taints=tuple(taints)))

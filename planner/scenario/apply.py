@@ -18,7 +18,8 @@ import numpy as np
 
 from planner.cluster import GONE, PENDING, Cluster
 from planner.cluster.node_rules import BoolArray
-from planner.replay.verify import cordoned_node, with_old_pods
+from planner.replay.cordons import cordoned_node
+from planner.replay.verify import with_old_pods
 from planner.scenario.add_nodes import added_nodes
 from planner.scenario.changes import (
     ORDER,

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from planner.scheduler.framework.plugin import Status
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.group_cycle import GroupCycle
-from planner.scheduler.plugins.default_preemption import refusal_beside
+from planner.scheduler.plugins.what_if import refusal_beside
 
 
 class Nominations:

@@ -11,10 +11,12 @@ them: a longer limit finds whatever a shorter one does, and keeps the best.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 from planner.interrupts import interruptible
-from planner.sequences.clean_plans import Clean, Series
+from planner.replay.trial import WavePlan
+from planner.sequences.clean_plans import Clean, Held, Series
 from planner.sequences.clean_search import CleanSearch
 from planner.sequences.decision import value_from
 from planner.sequences.draft import evicted_by
@@ -23,7 +25,12 @@ from planner.sequences.open_room import homeless
 from planner.sequences.outcome import PlanOutcome
 from planner.sequences.plan import outcome_of
 from planner.sequences.rounds import Rounds
-from planner.sequences.scheduler_replay import ReplayedSeeds, replayed_before, scheduler_replay
+from planner.sequences.scheduler_replay import (
+    ReplayedSeeds,
+    departing,
+    replayed_before,
+    scheduler_replay,
+)
 from planner.sequences.waves import Waves
 from planner.solver.progress import Report
 
@@ -77,19 +84,25 @@ class Careful:
         except KeyboardInterrupt:
             self._search.interrupted = True
         for clean in self._search.best:
-            outcome = self._outcome(clean)
-            if outcome.waves.beyond:
-                continue
-            if clean.held is not None:
-                return outcome, replayed_before(outcome, clean.held.ends)
-            replayed = scheduler_replay(outcome)
-            if replayed is None or not replayed.driven:
-                return outcome, replayed
-            if clean.tried is not None:
-                outcome = self._outcome(replace(clean, held=clean.tried))
-                if not outcome.waves.beyond:
-                    return outcome, replayed_before(outcome, clean.tried.ends)
+            for way in self._ways(clean):
+                outcome = self._outcome(way)
+                if outcome.waves.beyond:
+                    continue
+                replayed = _replayed(outcome, way)
+                if replayed is None or not replayed.driven:
+                    return outcome, replayed
         raise AssertionError("a plan without evictions drives nobody off")
+
+    def _ways(self, clean: Clean) -> Iterator[Clean]:
+        """The plan in waves that are good to read, and as it was tried.
+
+        When a user has waited long enough, the others are not replayed any more.
+        """
+        as_tried = clean if clean.tried is None else replace(clean, held=clean.tried)
+        if as_tried is clean or not self._search.effort.late:
+            yield clean
+        if as_tried is not clean:
+            yield as_tried
 
     def _look(self) -> None:
         """The first plan, few evictions for each pod, then others in turns and more on top.
@@ -101,9 +114,13 @@ class Careful:
         planned = search.first.decision.steps
         try:
             if self._clean_first:
-                search.add(search.clean(planned, None, series))
+                ends = tuple(search.trials.ends)
+                tried = Held(search.first.waves, ends) if ends else None
+                search.add(replace(search.clean(planned, None, series), tried=tried))
             else:
                 search.offer(planned, series)
+                if search.cleaning.postponed:
+                    search.offer(planned, replace(series, reasons={}))
             if search.interrupted:
                 return
             for steps in search.simple():
@@ -166,3 +183,17 @@ class Careful:
             return None
         waves, added = clean.held.waves, clean.candidate.steps[len(clean.steps) :]
         return replace(waves, waves=(*waves.waves, *((added,) if added else ())))
+
+
+def _replayed(outcome: PlanOutcome, way: Clean) -> ReplayedSeeds | None:
+    """What the trials have said already, unless other waves came of what was added to them."""
+    if way.held is not None:
+        return replayed_before(outcome, way.held.ends)
+    if way.tried is not None and _evictions(outcome.waves) == _evictions(way.tried.waves):
+        return replayed_before(outcome, way.tried.ends)
+    return scheduler_replay(outcome)
+
+
+def _evictions(waves: Waves) -> list[WavePlan]:
+    """What a trial carries out, as far as anybody is evicted or cordoned."""
+    return [wave for wave in departing(waves) if wave.evictions or wave.cordons]

@@ -42,6 +42,8 @@ class Cleaning:
 
     first: PlanOutcome
     trials: DriveOffs
+    postponed: bool = False
+    """Whether it would have been tried to hold room, if there had been something to show."""
     tried: Held | None = None
     """The waves of the last steps that were found clean without cordons."""
 
@@ -60,6 +62,7 @@ class Cleaning:
         self.tried = None
         self.trials.enough = self.trials.effort.spent + seconds
         while draft.evicted:
+            hold = 0 if self.trials.hurried else hold
             way = HOLDING[hold - 1] if hold else None
             waves = self._held(draft.steps, way) if way else self._waves_of(draft.steps)
             more = hold < len(HOLDING) and self._may_hold(draft)
@@ -98,7 +101,10 @@ class Cleaning:
         evictions = len(draft.evicted)
         each = self._holding_seconds(HOLDING[-1], evictions, draft.steps)
         affordable = self.trials.affords(evictions, each)
-        return affordable and route.any_order_works(self.first.problem)
+        if not affordable or not route.any_order_works(self.first.problem):
+            return False
+        self.postponed = not self.trials.in_time(evictions, each)
+        return not self.postponed
 
     def _holding_seconds(self, way: Way, waves: int, steps: Sequence[Step]) -> float:
         nodes = 0 if way == "held" else len(self.first.before.nodes)
@@ -145,6 +151,7 @@ class Cleaning:
     def with_fewer_cordons(self, steps: Sequence[Step]) -> Held | None:
         """The same moves under fewer cordons than it took to find them, if that is clean, too."""
         for way in FEWER_CORDONS:
+            self.trials.effort.check()
             waves = self._held(steps, way)
             if waves is not None and self.trials.in_waves(waves) is None:
                 return Held(waves, tuple(self.trials.ends))

@@ -25,6 +25,8 @@ LANDING_SHARE = 0.25
 """The part of a replay's landings that a trial has in the mean: many who wait find no node."""
 SOME_TRIALS = 10
 """About so many it takes until a plan with cordons is clean."""
+FEW_TRIALS = 6
+"""So many it takes at the least."""
 SLOW_SECONDS = 0.1
 """Trials that take longer than this are few."""
 
@@ -103,6 +105,11 @@ class DriveOffs:
         return self.effort.spent >= self.enough or self.effort.late
 
     @property
+    def hurried(self) -> bool:
+        """Whether a user has waited long enough, and there is nothing to show yet."""
+        return self.effort.needed and self.effort.late
+
+    @property
     def slow(self) -> bool:
         """Whether it takes too long to look at every preemption on its own."""
         cluster = self.problem.cluster
@@ -116,6 +123,13 @@ class DriveOffs:
         Counted, not by the clock: a busy machine makes no other plan of it, as long as it gets on.
         """
         return self._trials_left(evictions, more) >= SOME_TRIALS
+
+    def in_time(self, evictions: int, more: float) -> bool:
+        """Whether the limit leaves as much, which matters as long as there is nothing to show."""
+        left = self.effort.seconds - self.effort.spent
+        return not self.effort.needed or left >= FEW_TRIALS * (
+            self._seconds_of(evictions, evictions) + more
+        )
 
     def affordable(self, evictions: int) -> int:
         """How many such trials there is time for before the last one, which is under all seeds."""

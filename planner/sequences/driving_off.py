@@ -33,6 +33,9 @@ FIRST_SHARE = 0.2
 FIRST_CLOCK = 0.5
 """What has passed of a user's limit when the first plan is cut short: all others come from it, so
 it is not given up because the machine is busy."""
+TRYING_SECONDS, LEAST_CLOCK = 0.7, 0.4
+"""Trials of it take about so long, however short the limit: that is left for them, as far as the
+first plan gets such a part all the same."""
 ALL_SHARE = 0.9
 """The part for all plans with their trials: the rest is for checking and writing down."""
 FIRST_SECONDS, FIRST_CELL_SECONDS = 0.5, 4e-6
@@ -90,8 +93,9 @@ def first_seconds(problem: Problem) -> float:
 def _for_the_first(options: SolveOptions, most: float) -> SolveOptions:
     """A part of the work, and a larger one of the clock."""
     seconds = options.time_limit
-    cut_short = options.until - seconds * (1 - FIRST_CLOCK)
+    passed = max(LEAST_CLOCK * seconds, min(FIRST_CLOCK * seconds, seconds - TRYING_SECONDS))
     share = FIRST_SHARE if math.isinf(most) else FIRST_CLOCK
+    cut_short = options.until - (seconds - passed)
     return replace(options, time_limit=min(most, seconds * share), until=cut_short)
 
 

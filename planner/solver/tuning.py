@@ -42,6 +42,8 @@ HIGHS_PRESOLVE_SECONDS = 8e-5  # before a search in whole numbers begins, for ea
 HIGHS_NODES = 1e5  # nodes of the search tree in a second, times columns
 # real seconds for each second of the limit: nodes of hard programs can take much longer:
 HIGHS_FUSE = 4.0
+# real seconds that are left before a gap is looked at: loading MathOpt and a first step take them:
+LEAST_CLOSING_SECONDS = 0.2
 LEAST_HIGHS_SECONDS = 0.1  # real seconds that a call of HiGHS gets at the least
 GLOP_COLUMN_SECONDS = 2e-5  # a linear program, for each column
 GLOP_ITERATION_SECONDS = 1e-8  # an iteration of GLOP, for each column
@@ -178,6 +180,7 @@ CLOSE_SET_SECONDS = 2e-6  # what one of them takes
 DEAR_SET_SECONDS = 2.5e-8  # looking for sets that cost too much, for each that is looked at
 CLOSE_SHARE = 0.65  # nodes filled by them
 HALF_LEVELS = 2**14 - 1  # steps of what they request in which halves that lack a pod are ordered
+RESTS_AT_ONCE = 200_000  # these are sorted so many at a time, which is what memory allows
 HALF_GROUPS = 8  # groups for which these are kept together
 HALVES_AT_ONCE = 240_000  # halves of a range
 PAIRS_OF_HALVES = 100_000  # pairs of them in one array, which is what memory allows

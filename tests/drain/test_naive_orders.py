@@ -14,7 +14,7 @@ import pytest
 from planner.cluster import PENDING, Cluster
 from planner.drain.find import find_drain
 from planner.drain.options import DrainOptions
-from planner.replay.verify import cordoned_node
+from planner.replay.cordons import cordoned_node
 from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import default_profile

@@ -18,8 +18,8 @@ from planner.cluster import PENDING, Cluster
 from planner.evictions.goals import Goal
 from planner.evictions.suggest import find_evictions
 from planner.evictions.suggestion import EvictOptions, Suggestion
+from planner.replay.cordons import cordoned_node
 from planner.replay.trial import WavePlan
-from planner.replay.verify import cordoned_node
 from planner.replay.violations import total, violations
 from planner.scheduler.profile import default_profile
 from planner.scheduler.simulate import simulate

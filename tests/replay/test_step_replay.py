@@ -104,6 +104,14 @@ def test_a_cordoned_node_takes_no_pod_until_it_is_uncordoned() -> None:
     assert check_steps(built, steps, PROFILE).good
 
 
+def test_a_node_that_was_cordoned_before_takes_pods_once_it_is_uncordoned() -> None:
+    built = cluster([node("n1", unschedulable=True), node("n2")], pods("", ""))
+    assert not check_steps(built, [Step.place(0, 0)], PROFILE).good
+    steps = [Step.uncordon(0), Step.cordon(1), Step.place(0, 0)]
+    assert check_steps(built, steps, PROFILE).good
+    assert not check_steps(built, [*steps, Step.place(1, 1)], PROFILE).good
+
+
 def test_the_taint_of_a_cordon_takes_a_domain_out_where_taints_are_honoured() -> None:
     built = cluster(TWO_ZONES, pods("n1", "", spread=[spread(nodeTaintsPolicy="Honor")]))
     assert not check_steps(built, [Step.place(1, 0)], PROFILE).good

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from planner.cluster import GONE, PENDING, Cluster
 from planner.replay import trial_state
+from planner.replay.cordons import cordoned_node
 from planner.replay.trial_state import CordonFingerprint, Fingerprint, TrialState
-from planner.replay.verify import cordoned_node, with_old_pods
+from planner.replay.verify import with_old_pods
 from planner.scheduler.cycle import Scheduler
 from planner.scheduler.framework.state import SchedulingState
 from planner.scheduler.profile import default_profile

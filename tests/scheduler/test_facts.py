@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from planner.cluster import PENDING, Cluster
-from planner.replay.verify import cordoned_node
+from planner.replay.cordons import cordoned_node
 from planner.scheduler.cycle import Evaluation, Scheduler
 from planner.scheduler.framework.facts import facts_of
 from planner.scheduler.framework.state import SchedulingState

@@ -17,15 +17,9 @@ from typing import ClassVar
 import numpy as np
 
 from planner.cluster.topology import IntArray
-from planner.scheduler.framework.plugin import (
-    UNRESOLVABLE,
-    Change,
-    Filter,
-    StaticFilter,
-    Status,
-    first_refusal,
-)
+from planner.scheduler.framework.plugin import UNRESOLVABLE, Filter, Status
 from planner.scheduler.framework.state import SchedulingState
+from planner.scheduler.plugins.what_if import what_if_of
 from planner_models.policy import PodDisruptionBudget
 from planner_models.scheduler_args import DefaultPreemptionArgs
 
@@ -96,9 +90,7 @@ class DryRun:
     ) -> None:
         """`nominated` are, by node, pods that wait for it and that this one can't push aside."""
         self._state = state
-        self._nominated = nominated or {}
-        self._filters = tuple(filters)
-        self._counting = [each for each in self._filters if not isinstance(each, StaticFilter)]
+        self._what_if = what_if_of(state, tuple(filters), nominated or {})
         self._pod = pod
 
     @cached_property
@@ -117,60 +109,23 @@ class DryRun:
         potential = self._lower.on(node)
         if not potential:
             return Status(DefaultPreemption.name, UNRESOLVABLE, (REASON_NO_VICTIMS,))
-        self._shift(potential, -1)
-        refusal = self._refusal(node)
+        self._what_if.begin(node)
+        self._what_if.shift(potential, -1)
+        refusal = self._what_if.refusal()
         if refusal is not None:
-            self._shift(potential, 1)
+            self._what_if.end(potential)
             return refusal
-        return self._reprieve(node, sorted(potential, key=self._importance))
+        return self._reprieve(sorted(potential, key=self._importance))
 
-    def _reprieve(self, node: int, potential: Sequence[int]) -> Victims:
+    def _reprieve(self, potential: Sequence[int]) -> Victims:
         protected, free = self._budgets.split(potential)
-        violations = self._do_not_fit(node, protected)
-        victims = violations + self._do_not_fit(node, free)
-        self._shift(victims, 1)
+        violations = self._what_if.give_back(protected)
+        victims = violations + self._what_if.give_back(free)
+        self._what_if.end(victims)
         return Victims(tuple(sorted(victims, key=self._importance)), len(violations))
-
-    def _do_not_fit(self, node: int, pods: Iterable[int]) -> list[int]:
-        """Give pods back one by one; those that leave no room for the newcomer stay away."""
-        victims: list[int] = []
-        for pod in pods:
-            self._shift([pod], 1)
-            if self._refusal(node) is not None:
-                self._shift([pod], -1)
-                victims.append(pod)
-        return victims
-
-    def _shift(self, pods: list[int], delta: int) -> None:
-        """Take pods away (-1) or give them back (1)."""
-        for change in self._state.try_shift(pods, delta):
-            _count(self._counting, change)
-
-    def _refusal(self, node: int) -> Status | None:
-        """The pod has to pass with and without the pods that are nominated for the node."""
-        nominated = self._nominated.get(node, ())
-        beside = refusal_beside(self._state, self._filters, nominated, node) if nominated else None
-        return beside or first_refusal(self._filters, node)
 
     def _importance(self, pod: int) -> tuple[int, int]:
         return -self._state.pod(pod).priority, start_time(self._state, pod)
-
-
-def refusal_beside(
-    state: SchedulingState, filters: Sequence[Filter], nominated: Sequence[int], node: int
-) -> Status | None:
-    """The first refusal of the node if the pods that are nominated for it ran there already."""
-    for pod in nominated:
-        _count(filters, state.try_on(pod, node, 1))
-    refusal = first_refusal(filters, node)
-    for pod in nominated:
-        _count(filters, state.try_on(pod, node, -1))
-    return refusal
-
-
-def _count(filters: Sequence[Filter], change: Change) -> None:
-    for each in filters:
-        each.dry_run(change)
 
 
 def start_time(state: SchedulingState, pod: int) -> int:

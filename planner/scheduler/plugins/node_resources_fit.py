@@ -105,6 +105,8 @@ class FitFilter(Filter):
             self._of_both = amounts[0], amounts[1]
         self._verdicts: IntArray | None = None
         self._seen = 0
+        self._statuses: dict[int, Status] = {}
+        """Their words, by verdict: preemption reads the same of many nodes."""
 
     def _judge(self, nodes: IntArray | None = None) -> IntArray:
         """Per resource: requested > allocatable - used. One more pod is wanted, too."""
@@ -141,6 +143,11 @@ class FitFilter(Filter):
 
     def status(self, verdict: int) -> Status:
         """Every resource that is short, not only the first."""
+        if verdict not in self._statuses:
+            self._statuses[verdict] = self._status(verdict)
+        return self._statuses[verdict]
+
+    def _status(self, verdict: int) -> Status:
         reasons = [TOO_MANY_PODS] if verdict & 1 else []
         reasons += [
             INSUFFICIENT.format(name)
@@ -164,9 +171,13 @@ class FitFilter(Filter):
             self._verdicts[changes.touched] = self._judge(changes.touched)
 
     def verdict_at(self, node: int) -> int:
-        """Judged by what the state says now, which may be a what-if; `_judge` in plain numbers."""
-        allocatable = self._state.cluster.resources.offers[node]
+        """Judged by what the state says now, which may be a what-if."""
         used: list[int] = self._state.used[node].tolist()
+        return self.verdict_if(node, used)
+
+    def verdict_if(self, node: int, used: Sequence[int]) -> int:
+        """The same if so much of each resource were used; `_judge` in plain numbers."""
+        allocatable = self._state.cluster.resources.offers[node]
         verdict = int(used[self._pods] + 1 > allocatable[self._pods])
         for bit, column, request in self.asked:
             offered = allocatable[column]

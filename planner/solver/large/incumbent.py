@@ -39,7 +39,11 @@ class Clock:
     @property
     def late(self) -> bool:
         """Whether a user has waited long enough: then nothing else is begun."""
-        return time.monotonic() >= self.until
+        return self.ends_within(0.0)
+
+    def ends_within(self, seconds: float) -> bool:
+        """Whether a user will have waited long enough by then."""
+        return time.monotonic() + seconds >= self.until
 
 
 @dataclass(eq=False)

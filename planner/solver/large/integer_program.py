@@ -26,6 +26,7 @@ from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
 from planner.solver.model.math_opt import proto_of, serial
+from planner.solver.model.memory import give_back
 from planner.solver.model.program import FREE, FloatArray, Matrix
 
 SAFE = 1e-4
@@ -91,6 +92,7 @@ def _minimise(model: mathopt.Model, stop: Stop, given: int) -> Optimum:
     if stop.target is not None:
         limits.highs.double_options["objective_target"] = stop.target - given + SAFE
     highs = mathopt.SolverType.HIGHS
+    give_back()
     found = _optimum(model, _abandonable(lambda: mathopt.solve(model, highs, params=limits)))
     return replace(found, spent=min(found.spent, fuse))
 

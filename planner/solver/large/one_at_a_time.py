@@ -22,7 +22,7 @@ def one_at_a_time(fresh: State) -> State | None:
     most = tuning.ONE_AT_A_TIME // max(1, len(fresh.tasks))
     if most < tuning.FEWEST_AT_A_TIME:
         return None
-    state = fresh.copy()
+    state, table = fresh.copy(), Table.of(fresh)
     waiting = [task for task in fresh.tasks.values() if task.waiting]
     for priority in sorted({task.priority for task in waiting}, reverse=True):
         for task in state.tasks.values():
@@ -33,7 +33,7 @@ def one_at_a_time(fresh: State) -> State | None:
         for group in [task.group for task in in_hand(state)]:
             while state.tasks[group].hand and most > 0:
                 most -= 1
-                after = _with_one_more(state, group)
+                after = _with_one_more(state, table, group)
                 if after is None:
                     break
                 state = after
@@ -42,7 +42,7 @@ def one_at_a_time(fresh: State) -> State | None:
     return state
 
 
-def _with_one_more(state: State, group: int) -> State | None:
+def _with_one_more(state: State, table: Table, group: int) -> State | None:
     """With one more pod of the group on a node, and all that left for it on others.
 
     None if these find no room, or if they would drive off more and more in their turn.
@@ -53,7 +53,7 @@ def _with_one_more(state: State, group: int) -> State | None:
     for other in aside:
         found.tasks[other].hand = 0
     found.tasks[group].hand = 1
-    table, most = Table.of(found), tuning.MOST_EVICTIONS_IN_TURN
+    most = tuning.MOST_EVICTIONS_IN_TURN
     least = int(found.left.sum()) - tuning.MOST_EVICTIONS_IN_A_CHAIN
     while homeless := in_hand(found):
         for task in homeless:

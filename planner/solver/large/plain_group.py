@@ -50,6 +50,14 @@ class PlainGroup:
     hand: int = 0
     size: float = 0.0
 
+    def copy(self) -> PlainGroup:
+        """A group of its own; what never changes is shared. Searches make very many of them."""
+        found = PlainGroup.__new__(PlainGroup)
+        vars(found).update(vars(self))
+        found.now = dict(self.now)
+        found.counts = [counts.copy() for counts in self.counts]
+        return found
+
     @cached_property
     def main(self) -> int | None:
         """The rule over the fewest domains, by which landings are planned; the others cap it."""

@@ -52,7 +52,8 @@ def solve_at_scale(problem: Problem, *, decide_rest: Solve, report: Report = sil
     clock = Clock(work, tuning.POD_SECONDS * pods, options.until)
     best = Incumbent(state, found, least, clock, _Teller(report, begin, _wanted(state)))
     again = partial(solve_at_scale, decide_rest=decide_rest)
-    interrupted = best.open and not clock.late and not _closed(problem, fresh, best, again)
+    open_yet = best.open and not clock.ends_within(tuning.LEAST_CLOSING_SECONDS)
+    interrupted = open_yet and not _closed(problem, fresh, best, again)
     rest = _rest(problem, best, decide_rest, interrupted)
     return _solution(problem, best, rest, interrupted, time.monotonic() - begin)
 

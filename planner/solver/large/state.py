@@ -57,10 +57,7 @@ class State:
 
     def copy(self) -> State:
         """A state of its own; what never changes is shared."""
-        tasks = {
-            g: replace(task, now=dict(task.now), counts=[counts.copy() for counts in task.counts])
-            for g, task in self.tasks.items()
-        }
+        tasks = {g: task.copy() for g, task in self.tasks.items()}
         return replace(
             self,
             free=self.free.copy(),

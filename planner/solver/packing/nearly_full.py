@@ -12,6 +12,7 @@ from math import comb, pi, sqrt
 
 import numpy as np
 
+from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
 from planner.solver.packing.node_sets import enough
@@ -122,15 +123,21 @@ class NearlyFull:
         found = [np.zeros((0, larger.pods + smaller.pods), np.int64)]
         for at in range(len(low)):
             one, other = search.partners(larger.sums(at), smaller.sums(at))
-            both = larger.members(at, one), smaller.members(at, other)
-            sums = self._tight[both[0]].sum(axis=1)
-            once = (low[at] <= sums) & (sums <= high[at])
-            once &= (both[0][:, 0] == both[0].max(axis=1)) & (both[1][:, 0] == both[1].min(axis=1))
-            once &= both[0][:, 0] <= both[1][:, 0]
-            found.append(np.column_stack(both)[once])
+            for begin in range(0, len(one), tuning.PAIRS_OF_HALVES):
+                some = slice(begin, begin + tuning.PAIRS_OF_HALVES)
+                both = larger.members(at, one[some]), smaller.members(at, other[some])
+                found.append(np.column_stack(both)[self._once(*both, low[at], high[at])])
             if sum(map(len, found)) > tuning.SETS_HOPE * count:
                 return None
         return np.concatenate(found)
+
+    def _once(self, larger: IntArray, smaller: IntArray, low: int, high: int) -> BoolArray:
+        """Whether a set comes apart like this, with a larger half in the range."""
+        sums = self._tight[larger].sum(axis=1)
+        found: BoolArray = (low <= sums) & (sums <= high)
+        found &= (larger[:, 0] == larger.max(axis=1)) & (smaller[:, 0] == smaller.min(axis=1))
+        found &= larger[:, 0] <= smaller[:, 0]
+        return found
 
     def _ranges(self, larger: Side, smaller: Side, waste: int) -> tuple[IntArray, IntArray]:
         """Ranges of larger halves, each with about as many of both kinds."""

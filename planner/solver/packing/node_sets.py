@@ -16,42 +16,56 @@ import numpy.typing as npt
 
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
+from planner.solver import tuning
+from planner.solver.model.program import FloatArray
 
 SmallArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 """Groups of the pods of many sets, in as few bytes as they take (see `small`)."""
 
 
-def small(numbers: int) -> type[np.signedinteger[Any]]:
-    """What holds so many numbers, from 0 on: tables of millions of groups are kept in it."""
-    return np.int16 if numbers <= np.iinfo(np.int16).max else np.int32
+def small(most: int) -> type[np.signedinteger[Any]]:
+    """What holds numbers from 0 up to this one: tables of millions of them are kept in it."""
+    kinds = (np.int8, np.int16, np.int32)
+    return next((kind for kind in kinds if most <= np.iinfo(kind).max), np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class NodeSets:
     """`members[i, s]` is the group of the i-th pod of a set; the number of groups for nobody.
 
-    `waste[s]` is the room that a set leaves, by resource. `work` is the number of sets that were
-    looked at.
+    `waste[r][s]` is the room that a set leaves of a resource. `work` is the number of sets that
+    were looked at.
     """
 
     members: SmallArray
-    waste: IntArray
+    waste: tuple[SmallArray, ...]
     groups: int
     work: int
 
     def within(self, slack: IntArray) -> IntArray:
         """The numbers of those that leave no more than this."""
-        return np.flatnonzero((self.waste <= slack).all(axis=1))
+        found = np.ones(self.members.shape[1], np.bool_)
+        for waste, most in zip(self.waste, slack, strict=True):
+            found &= waste <= most
+        return np.flatnonzero(found)
 
     def least_waste(self, numbers: IntArray, room: IntArray) -> list[int]:
         """Of these a few for each group, so that prices on pods make sense from the first on."""
-        shares = (self.waste[numbers] / np.maximum(room, 1)).sum(axis=1)
-        order = numbers[np.argsort(shares, kind="stable")]
+        order = numbers[np.argsort(self._shares(numbers, room), kind="stable")]
         found: set[int] = set()
         for row in self.members:
             groups, at = np.unique(row[order], return_index=True)
             found.update(order[at[groups < self.groups]].tolist())
         return sorted(found)
+
+    def _shares(self, numbers: IntArray, room: IntArray) -> FloatArray:
+        """What each of these leaves, in nodes of each resource; some at a time, to save memory."""
+        found, whole = np.zeros(len(numbers)), np.maximum(room, 1)
+        for begin in range(0, len(numbers), tuning.MEMBERS_AT_ONCE):
+            mine = slice(begin, begin + tuning.MEMBERS_AT_ONCE)
+            some = np.column_stack([waste[numbers[mine]] for waste in self.waste])
+            found[mine] = (some / whole).sum(axis=1)
+        return found
 
     def joined(self, more: NodeSets) -> NodeSets:
         """These sets, and then more of them."""
@@ -60,7 +74,7 @@ class NodeSets:
             np.pad(each, ((0, depth - len(each)), (0, 0)), constant_values=self.groups)
             for each in (self.members, more.members)
         ]
-        waste = np.concatenate([self.waste, more.waste])
+        waste = tuple(map(np.concatenate, zip(self.waste, more.waste, strict=True)))
         joined = np.concatenate(members, axis=1)
         return NodeSets(joined, waste, self.groups, self.work + more.work)
 
@@ -76,7 +90,8 @@ def sets_of(members: IntArray, size: IntArray, room: IntArray, work: int) -> Nod
     left = room - asked[members].sum(axis=1)
     fits = np.flatnonzero((left >= 0).all(axis=1))
     columns = np.ascontiguousarray(members[fits].T.astype(small(len(size))))
-    return NodeSets(columns, left[fits], len(size), work)
+    waste = (row[fits].astype(small(most)) for row, most in zip(left.T, room.tolist(), strict=True))
+    return NodeSets(columns, tuple(waste), len(size), work)
 
 
 def enough(members: IntArray, pods: IntArray) -> BoolArray:
@@ -92,7 +107,8 @@ class _Layer(NamedTuple):
     """Sets of so many pods, those with the same last group side by side."""
 
     members: SmallArray
-    sums: IntArray
+    sums: tuple[SmallArray, ...]
+    """What they request, by resource."""
     last: SmallArray
     again: SmallArray
     """How many pods of the last group a set has."""
@@ -104,32 +120,44 @@ def node_sets(size: IntArray, pods: IntArray, room: IntArray, most: int) -> Node
     order = order[pods[order] > 0]
     number = small(max(len(size), int(pods.max(initial=0))))
     none, nobody = np.zeros((0, 1), number), np.zeros(1, number)
-    layer = _Layer(none, np.zeros((1, len(room)), np.int64), nobody, nobody)
-    members: list[SmallArray] = []
-    sums: list[IntArray] = []
+    nothing = tuple(np.zeros(1, small(offered)) for offered in room.tolist())
+    layer = _Layer(none, nothing, nobody, nobody)
+    members: list[list[SmallArray]] = []
+    sums: list[list[SmallArray]] = [[] for _ in nothing]
     groups = np.append(order, len(size)).astype(number)
-    work = 0
+    work = sets = 0
     while len(layer.last):
         larger, grown = _with_one_more(layer, size[order], pods[order], room, most - work)
         if larger is None:
             return None
-        members.append(groups[layer.members[:, ~grown]])
-        sums.append(layer.sums[~grown])
+        members.append([groups[row[~grown]] for row in layer.members])
+        for column, found in zip(layer.sums, sums, strict=True):
+            found.append(column[~grown])
         work += len(layer.last)
+        sets += int((~grown).sum())
         layer = larger
-    waste = np.concatenate(sums)
-    np.subtract(room, waste, out=waste)
-    return NodeSets(_side_by_side(members, len(size)), waste, len(size), work)
+    waste = tuple(_left_by(each, offered) for each, offered in zip(sums, room, strict=True))
+    return NodeSets(_side_by_side(members, sets, groups[-1]), waste, len(size), work)
 
 
-def _side_by_side(members: list[SmallArray], nobody: int) -> SmallArray:
-    """Sets of different numbers of pods in one table."""
-    many = [each.shape[1] for each in members]
-    joined = np.full((len(members), sum(many)), nobody, members[0].dtype)
-    begin = 0
-    for each, count in zip(members, many, strict=True):
-        joined[: len(each), begin : begin + count] = each
-        begin += count
+def _left_by(sums: list[SmallArray], offered: np.int64) -> SmallArray:
+    """What sets leave of a resource; each part of the sums is freed once it is in the table."""
+    found = np.concatenate(sums)
+    sums.clear()
+    np.subtract(found.dtype.type(offered), found, out=found)
+    return found
+
+
+def _side_by_side(
+    members: list[list[SmallArray]], sets: int, nobody: np.signedinteger[Any]
+) -> SmallArray:
+    """Sets of more and more pods in one table, pod by pod; what is in the table is freed."""
+    joined = np.empty((len(members), sets), nobody.dtype)
+    for row in joined:
+        parts = [layer.pop(0) for layer in members if layer]
+        begin = sets - sum(map(len, parts))
+        row[:begin] = nobody
+        np.concatenate([row[:0], *parts], out=row[begin:])
     return joined
 
 
@@ -138,11 +166,12 @@ def _with_one_more(
 ) -> tuple[_Layer | None, BoolArray]:
     """The sets with one pod more, not before the last in order; and which sets these come from."""
     grown = np.zeros(len(layer.last), np.bool_)
-    begins = np.searchsorted(layer.last, np.arange(len(pods) + 1)).tolist()
+    numbers = np.arange(len(pods) + 1, dtype=layer.last.dtype)
+    begins = np.searchsorted(layer.last, numbers).tolist()
     places: list[SmallArray] = []
     for g, (same, end) in enumerate(pairwise(begins)):
         fits = np.ones(end, np.bool_)
-        for sums, one, offered in zip(layer.sums.T, size[g], room, strict=True):
+        for sums, one, offered in zip(layer.sums, size[g], room, strict=True):
             fits &= sums[:end] <= offered - one
         fits[same:] &= layer.again[same:end] < pods[g]
         at = np.flatnonzero(fits)
@@ -160,7 +189,7 @@ def _larger(layer: _Layer, places: list[SmallArray], begins: list[int], size: In
     number = layer.last.dtype
     found = _Layer(
         np.empty((depth + 1, many), number),
-        np.empty((many, size.shape[1]), np.int64),
+        tuple(np.empty(many, sums.dtype) for sums in layer.sums),
         np.empty(many, number),
         np.empty(many, number),
     )
@@ -169,7 +198,8 @@ def _larger(layer: _Layer, places: list[SmallArray], begins: list[int], size: In
         mine = slice(begin, begin + len(at))
         found.members[:depth, mine] = layer.members[:, at]
         found.members[depth, mine] = found.last[mine] = g
-        found.sums[mine] = layer.sums[at] + size[g]
+        for sums, before, one in zip(found.sums, layer.sums, size[g], strict=True):
+            np.add(before[at], one, out=sums[mine], casting="unsafe")
         found.again[mine] = np.where(at >= begins[g], layer.again[at] + 1, 1)
         begin += len(at)
     return found

@@ -71,7 +71,7 @@ def all_rests(size: IntArray, pods: int, low_bits: int) -> Rests:
         sums = _prefixes(sums, prefixes, size.tolist())
         ends.append(np.cumsum(ends[-1]))
     level, step = _levels(sums, low_bits)
-    order = np.argsort(level, kind="stable").astype(np.int32)
+    order = _in_order(level)
     return Rests(sums, first[order], ends, step, order, level[order])
 
 
@@ -87,10 +87,44 @@ def _prefixes(of: Numbers, lengths: Sequence[int], plus: Sequence[int] = ()) -> 
 
 def _levels(sums: IntArray, low_bits: int) -> tuple[npt.NDArray[np.uint16], int]:
     """What sets request of the resource in the high bits, in steps; and how large a step is."""
-    tight = sums >> low_bits
-    step = int(tight.max()) // tuning.HALF_LEVELS + 1
-    tight //= step
-    return tight.astype(np.uint16), step
+    step = (int(sums.max()) >> low_bits) // tuning.HALF_LEVELS + 1
+    found = np.empty(len(sums), np.uint16)
+    for some in _some_at_a_time(len(sums)):
+        found[some] = (sums[some] >> low_bits) // step
+    return found, step
+
+
+def _in_order(level: npt.NDArray[np.uint16]) -> SmallArray:
+    """Numbers in the order of their levels, equal ones as they come; some sorted at a time.
+
+    That takes half as long again as to sort all at once, and a tenth of the memory.
+    """
+    parts, levels = _some_at_a_time(len(level)), tuning.HALF_LEVELS + 1
+    many = [np.bincount(level[some], minlength=levels) for some in parts]
+    before = np.cumsum(sum(many)) - sum(many)
+    found = np.empty(len(level), np.int32)
+    for some, here in zip(parts, many, strict=True):
+        order = np.argsort(level[some], kind="stable")
+        shift = before - (np.cumsum(here) - here)
+        found[np.arange(len(order)) + shift[level[some][order]]] = order + some.start
+        before += here
+    return found
+
+
+def _some_at_a_time(numbers: int) -> list[slice]:
+    step = tuning.RESTS_AT_ONCE
+    return [slice(begin, begin + step) for begin in range(0, numbers, step)]
+
+
+def _joined(parts: list[SmallArray]) -> SmallArray:
+    """One after the other; each is freed once it is copied."""
+    end = sum(map(len, parts))
+    found = np.empty(end, parts[0].dtype)
+    while parts:
+        some = parts.pop()
+        found[end - len(some) : end] = some
+        end -= len(some)
+    return found
 
 
 class Side:
@@ -107,7 +141,8 @@ class Side:
         self._rests, self._size, self._tight, self._larger = rests, size, tight, larger
         self.pods = len(rests.ends)
         self._limits = np.clip((bounds - tight) // rests.step, -1, tuning.HALF_LEVELS)
-        kept, begins, done = [], [], 0
+        kept: list[SmallArray] = []
+        begins, done = [], 0
         levels = np.arange(tuning.HALF_LEVELS + 2, dtype=rests.level.dtype)
         for begin in range(0, len(size), tuning.HALF_GROUPS):
             end = min(begin + tuning.HALF_GROUPS, len(size))
@@ -117,7 +152,7 @@ class Side:
             kept.append(rests.order[keeps])
             done += len(kept[-1])
         self._level_begins = begins
-        self._numbers = np.concatenate(kept)
+        self._numbers = _joined(kept)
         self._begins = self._ends = np.zeros((0, len(size)), np.int64)
 
     def _kept(self, begin: int, end: int) -> IntArray:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from planner.cluster.topology import IntArray
 from planner.interrupts import interruptible
 from planner.solver import tuning
+from planner.solver.model.memory import give_back
 from planner.solver.packing.by_sets import Best, BySets
 from planner.solver.packing.choose_pods import none_fits
 from planner.solver.packing.close_sets import CloseSets
@@ -41,6 +42,7 @@ def pack(stock: Stock, options: SolveOptions) -> Packed:
     packed = _tightened(stock, first, limit * tuning.FULL_NODES_SHARE)
     if packed.unsettled and same:
         packed = _refuted(stock, packed, limit * tuning.SPARSE_SHARE)
+        give_back()
     refill = size <= tuning.REFILL_CELLS
     few = len(stock.room) <= tuning.LAST_NODES[-1]
     if packed.unsettled and same and few:
@@ -48,6 +50,7 @@ def pack(stock: Stock, options: SolveOptions) -> Packed:
     abound = False
     if packed.unsettled and same:
         packed, abound = _by_sets(stock, packed, _share(packed, limit, tuning.SETS_SHARE))
+        give_back()
     if packed.unsettled and abound and not few:
         packed = _by_close_sets(stock, packed, _share(packed, limit, tuning.CLOSE_SHARE))
     if packed.unsettled and refill:
