@@ -19,9 +19,9 @@ from planner.sequences.scheduler_replay import departing, manner, replay_seconds
 from planner.sequences.waves import Waves
 from planner.solver.problem.problem import Problem
 
-WAVE_SECONDS = 2e-6
+WAVE_SECONDS = 1.5e-6
 """About what each wave of a trial takes for each pod that waits, beside the landings in it."""
-LANDING_SHARE = 0.25
+LANDING_SHARE = 0.2
 """The part of a replay's landings that a trial has in the mean: many who wait find no node."""
 SOME_TRIALS = 10
 """About so many it takes until a plan with cordons is clean."""

@@ -21,7 +21,7 @@ ON_PAPER = 4, 12
 """Times as long as for what is better than the best plan: so long, one after the other, a state is
 improved that nothing was taken back from. The first one is what runs now: it takes longer than from
 a plan until that is good, and then fewer pods move."""
-PROVING = 6
+PROVING = 24
 """The same for each proof that no more pods of a priority can be placed."""
 MORE = 1.5
 """So many times as long everything may take in the next round."""

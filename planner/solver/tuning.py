@@ -132,9 +132,10 @@ PATTERN_SECONDS = 1.5e-5  # a linear program over patterns, for each of them
 PATTERN_CELL_SECONDS = 1e-6  # patterns that are found quickly, for each kind and group
 REARRANGED_CELLS = 8_000_000  # groups times nodes up to which nodes are rearranged in windows
 REARRANGING_SHARE = 0.85  # for that: the rest is for trials with kube-scheduler's own choices
-REFILL_WINDOWS = ((16, 0.15), (24, 0.3))  # nodes of a window, and CP-SAT's deterministic seconds
+# nodes of a window, and CP-SAT's deterministic seconds:
+REFILL_WINDOWS = ((16, 0.05), (24, 0.1), (32, 0.2))
 LEAST_WORK = 0.02  # deterministic seconds that a window gets at the least
-REFILL_WORK_SECONDS = 1.2  # seconds that a deterministic one of such a window takes
+REFILL_WORK_SECONDS = 1.0  # seconds that a deterministic one of such a window takes
 WINDOW_BUILD_SECONDS = 0.02  # making a window
 CHAIN_SECONDS = 2e-8  # looking for chains, for each place that is looked at
 LONGEST_CHAIN = 6  # pods that take each other's place before the last one fits
