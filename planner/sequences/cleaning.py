@@ -30,8 +30,13 @@ TRIALS_EACH = 2
 HOLDING_SECONDS, HOLDING_NODE_SECONDS = 1e-6, 1.2e-9
 """About what it takes to find such an order, for each wave and each pod of the steps, and for each
 node beside that where all other room is closed."""
-HOLDING: tuple[Way, ...] = ("held", "lasting")
-"""How room is held if not at all, one after the other."""
+HOLDING: tuple[tuple[Way, int], ...] = (
+    ("held", 0),
+    *(("lasting", draw) for draw in range(1, 5)),
+    ("lasting", 0),
+)
+"""How room is held if not at all, and in which order, one after the other: with the last one
+evictions are taken back."""
 FEWER_CORDONS: tuple[Way, ...] = ("held", "closed")
 """How it is tried to do with less in the end."""
 
@@ -63,9 +68,10 @@ class Cleaning:
         self.trials.enough = self.trials.effort.spent + seconds
         while draft.evicted:
             hold = 0 if self.trials.hurried else hold
-            way = HOLDING[hold - 1] if hold else None
-            waves = self._held(draft.steps, way) if way else self._waves_of(draft.steps)
             more = hold < len(HOLDING) and self._may_hold(draft)
+            hold = hold if more or not hold else len(HOLDING)
+            way = HOLDING[hold - 1] if hold else None
+            waves = self._held(draft.steps, *way) if way else self._waves_of(draft.steps)
             driven = () if waves is None else self.trials.in_waves(waves, at_all=more)
             if driven is None and waves is not None and hold:
                 moves = tuple(step for step in waves.steps if step.pod != NOBODY)
@@ -99,7 +105,7 @@ class Cleaning:
     def _may_hold(self, draft: Draft) -> bool:
         """Whether nothing but room decides, and there is time to try what cordons lead to."""
         evictions = len(draft.evicted)
-        each = self._holding_seconds(HOLDING[-1], evictions, draft.steps)
+        each = self._holding_seconds(HOLDING[-1][0], evictions, draft.steps)
         affordable = self.trials.affords(evictions, each)
         if not affordable or not route.any_order_works(self.first.problem):
             return False
@@ -157,10 +163,10 @@ class Cleaning:
                 return Held(waves, tuple(self.trials.ends))
         return None
 
-    def _held(self, steps: Sequence[Step], way: Way) -> Waves | None:
+    def _held(self, steps: Sequence[Step], way: Way, draw: int = 0) -> Waves | None:
         """In waves in which cordons hold room for whom it is meant; None as below."""
         first = self.first
-        waves = waves_with_held_room(self.first.problem, steps, way)
+        waves = waves_with_held_room(self.first.problem, steps, way, draw)
         self.trials.effort.spent += self._holding_seconds(way, len(waves or ()), steps)
         return None if waves is None else cut_waves(first.before, waves, first.allowances)
 

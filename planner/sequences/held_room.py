@@ -21,6 +21,7 @@ Only for plans in which nothing but room decides: there any order is legal that 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from random import Random
 from typing import Literal
 
 import numpy as np
@@ -38,26 +39,33 @@ MOST_HIDDEN = 5
 
 
 def waves_with_held_room(
-    problem: Problem, steps: Sequence[Step], way: Way = "held"
+    problem: Problem, steps: Sequence[Step], way: Way = "held", draw: int = 0
 ) -> list[tuple[Step, ...]] | None:
     """The same moves and placements in another order, with cordons that are lifted in the end.
 
+    Of nodes that are as good to open next the first one is taken: in the order of the steps, or in
+    one that is drawn, for somebody whom one order drives off may be spared by another one.
+
     None if there is no room for all of it in the end.
     """
-    return _WAYS[way](problem, steps).run()
+    return _WAYS[way](problem, steps, draw).run()
 
 
 class _Holding:
     """The cluster as it takes the steps, and who is still to land where."""
 
-    def __init__(self, problem: Problem, steps: Sequence[Step]) -> None:
+    def __init__(self, problem: Problem, steps: Sequence[Step], draw: int) -> None:
         cluster = self._cluster = problem.cluster
-        self._coming: dict[int, list[int]] = {}
+        coming: dict[int, list[int]] = {}
         for step in steps:
             if step.lands:
-                self._coming.setdefault(step.node, []).append(step.pod)
-        for pods in self._coming.values():
+                coming.setdefault(step.node, []).append(step.pod)
+        for pods in coming.values():
             pods.sort(key=lambda pod: -cluster.pods[pod].priority)
+        nodes = list(coming)
+        if draw:
+            Random(draw).shuffle(nodes)
+        self._coming = {node: coming[node] for node in nodes}
         self._node_of = cluster.node_of.copy()
         self._takers = Takers(problem, [step.pod for step in steps if step.evicts])
         self._asked = {node: self._takers.asked(pods) for node, pods in self._coming.items()}
@@ -216,8 +224,8 @@ class _Holding:
 class _Closing(_Holding):
     """The same with all other room closed, and with who waits counted."""
 
-    def __init__(self, problem: Problem, steps: Sequence[Step]) -> None:
-        super().__init__(problem, steps)
+    def __init__(self, problem: Problem, steps: Sequence[Step], draw: int) -> None:
+        super().__init__(problem, steps, draw)
         self._first_come = FirstCome(problem, self._takers, steps)
         self._landing: Sequence[int] = ()
 
@@ -264,8 +272,8 @@ class _StayingClosed(_Closing):
     Whoever lands elsewhere than planned may need other room than those that should wait by then.
     """
 
-    def __init__(self, problem: Problem, steps: Sequence[Step]) -> None:
-        super().__init__(problem, steps)
+    def __init__(self, problem: Problem, steps: Sequence[Step], draw: int) -> None:
+        super().__init__(problem, steps, draw)
         self._seen: set[int] = set()
         """Nodes that were opened: somebody else may have landed there."""
 

@@ -17,11 +17,13 @@ from planner.sequences.open_room import homeless
 
 HOLDING = 2
 """Times as long as for the first plan: so long later ones are tried, and room is held for them."""
-ON_PAPER = 4, 12
-"""Times as long as for what is better than the best plan: so long, one after the other, a state is
-improved that nothing was taken back from. The first one is what runs now: it takes longer than from
-a plan until that is good, and then fewer pods move."""
-PROVING = 24
+ON_PAPER = 4
+"""Times as long as for what is better than the best plan: so long a state is improved that nothing
+was taken back from."""
+FROM_NOW = 16
+"""The same for what runs now: it takes longer than from a plan until that is good, and then fewer
+pods move."""
+PROVING = 6
 """The same for each proof that no more pods of a priority can be placed."""
 MORE = 1.5
 """So many times as long everything may take in the next round."""
@@ -47,7 +49,6 @@ class Rounds:
             return
         homes = replace(whole, spared=homeless(search.problem), reasons={})
         others = [homes, whole] if whole.reasons else [homes]
-        soon, later = ON_PAPER
         for row in count(IN_A_ROW):
             self._improve(seconds, whole.trying, row)
             for series in list(others):
@@ -63,22 +64,18 @@ class Rounds:
                 series.seconds *= MORE
                 series.trying *= MORE
             whole = replace(whole, reasons={}, trying=MORE * whole.trying)
-            self._on_paper_from(search.on_paper[1], soon * seconds, whole.trying)
-            self._improve(seconds, whole.trying, row)
-            self._on_paper_from(search.on_paper[1], later * seconds, whole.trying)
+            self._on_paper_from(search.on_paper[1], ON_PAPER * seconds, whole.trying)
 
     def _at_first(self, seconds: float, trying: float) -> bool:
-        """More beside the first plan, and states from what runs now; whether nothing is left."""
-        best, planned = self._search.best[0], self._search.on_paper[1]
-        soon, later = ON_PAPER
+        """More beside the first plan, and a state from what runs now; whether nothing is left."""
+        best = self._search.best[0]
         self._extend(best, replace(best.series, seconds=seconds, trying=trying))
         if self._nothing_left(PROVING * seconds):
             return True
-        from_now = self._on_paper_from((), soon * seconds, trying)
         self._improve(seconds, trying, IN_A_ROW)
-        self._on_paper_from(from_now, later * seconds, trying)
+        self._on_paper_from((), FROM_NOW * seconds, trying)
         self._improve(seconds, trying, IN_A_ROW)
-        self._on_paper_from(planned, soon * seconds, trying)
+        self._on_paper_from(self._search.on_paper[1], ON_PAPER * seconds, trying)
         return False
 
     def _nothing_left(self, seconds: float) -> bool:
@@ -87,14 +84,10 @@ class Rounds:
             self._search.prove(seconds)
         return self._search.all_placed
 
-    def _on_paper_from(
-        self, steps: tuple[Step, ...], seconds: float, trying: float
-    ) -> tuple[Step, ...]:
+    def _on_paper_from(self, steps: tuple[Step, ...], seconds: float, trying: float) -> None:
         """A state from which nothing was taken back, improved and tried."""
         series = Series(frozenset(), seconds, {}, trying)
-        better = self._search.rearranged(series, steps)
-        self._search.offer_if_new(better, series)
-        return better
+        self._search.offer_if_new(self._search.rearranged(series, steps), series)
 
     def _improve(self, seconds: float, trying: float, row: int) -> None:
         """What was found last, which may lack but little to be the best, and then the best plan."""

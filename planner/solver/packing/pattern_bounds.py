@@ -138,13 +138,13 @@ class _Search:
         self._program = PatternProgram(stock, many, placed, self._known_prices)
         for pattern in patterns:
             self._program.add(pattern)
-        self.spent = tuning.PATTERN_SECONDS * len(patterns)
+        self.spent = self._program_seconds
 
     def run(self, seconds: float, until: float) -> bool:
         """Whether there is nothing more to find out."""
         while self.spent < seconds and time.monotonic() < until:
             duals = self._program.duals()
-            self.spent += tuning.PATTERN_SECONDS * len(self._patterns)
+            self.spent += self._program_seconds
             if duals is None:
                 break
             if self._answer.most <= math.floor(duals.placed + SURE) and not duals.traded:
@@ -156,6 +156,10 @@ class _Search:
                     return self.spent < seconds and time.monotonic() < until
                 self._program.give_way(self._known_prices)
         return False
+
+    @property
+    def _program_seconds(self) -> float:
+        return tuning.PATTERN_SECONDS * len(self._patterns) * len(self._stock.groups)
 
     @property
     def _known_prices(self) -> FloatArray:
