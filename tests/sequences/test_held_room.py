@@ -27,9 +27,9 @@ from tests.sequences.test_draft import index
 PROFILE = default_profile()
 
 
-def held(built: Cluster, *steps: Step, way: Way = "held") -> Waves:
+def held(built: Cluster, *steps: Step, way: Way = "held", draw: int = 0) -> Waves:
     problem = problem_of(built, SolveOptions(rebalance=True), PROFILE)
-    waves = waves_with_held_room(problem, steps, way)
+    waves = waves_with_held_room(problem, steps, way, draw)
     assert waves is not None
     return cut_waves(built, waves, allowances(built))
 
@@ -153,17 +153,36 @@ def test_all_cordons_are_lifted_in_a_last_wave_where_other_room_is_closed() -> N
     seed=st.integers(0, 10**6),
     shape=st.sampled_from(("sizes", "flavours")),
     way=st.sampled_from(get_args(Way)),
+    draw=st.integers(0, 4),
 )
 def test_the_same_pods_end_on_the_same_nodes_by_legal_steps(
-    seed: int, shape: str, way: Way
+    seed: int, shape: str, way: Way, draw: int
 ) -> None:
     built = full_cluster(6, "sizes" if shape == "sizes" else "flavours", seed)
     problem = problem_of(built, SolveOptions(rebalance=True), PROFILE)
     for steps in few_evictions_each(problem, PROFILE, allowances(built)):
-        found = held(built, *steps, way=way)
+        found = held(built, *steps, way=way, draw=draw)
         checked = check_steps(built, found.steps, PROFILE)
         assert checked.good
         wanted = check_steps(built, steps, PROFILE).after
         assert (checked.after.node_of == wanted.node_of).all()
         cordons = [s.node for s in found.steps if s.action == "cordon"]
         assert sorted(cordons) == sorted(s.node for s in found.steps if s.action == "uncordon")
+
+
+def test_nodes_that_are_as_good_to_open_next_come_in_an_order_that_is_drawn() -> None:
+    built = cluster(
+        [node(name, cpu="2") for name in "uvwxyz"],
+        *(pods(home, app=app, cpu="2") for app, home in zip("abc", "uvw", strict=True)),
+    )
+    steps = tuple(
+        Step.move(index(built, app), built.node_index[to])
+        for app, to in zip("abc", "xyz", strict=True)
+    )
+    orders = {
+        tuple(
+            step.pod for step in held(built, *steps, way="lasting", draw=draw).steps if step.evicts
+        )
+        for draw in range(8)
+    }
+    assert len(orders) > 1
