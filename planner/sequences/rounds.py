@@ -20,10 +20,10 @@ HOLDING = 2
 ON_PAPER = 4
 """Times as long as for what is better than the best plan: so long a state is improved that nothing
 was taken back from."""
-FROM_NOW = 16
-"""The same for what runs now: it takes longer than from a plan until that is good, and then fewer
-pods move."""
-PROVING = 6
+FROM_NOW, FROM_NOW_CELLS = 16, 75_000
+"""The same for what runs now, with so many groups times nodes or more: it takes longer than from a
+plan until that is good, and then fewer pods move."""
+PROVING = 10
 """The same for each proof that no more pods of a priority can be placed."""
 MORE = 1.5
 """So many times as long everything may take in the next round."""
@@ -73,7 +73,8 @@ class Rounds:
         if self._nothing_left(PROVING * seconds):
             return True
         self._improve(seconds, trying, IN_A_ROW)
-        self._on_paper_from((), FROM_NOW * seconds, trying)
+        size = min(1.0, self._search.problem.cell_count / FROM_NOW_CELLS)
+        self._on_paper_from((), max(ON_PAPER, FROM_NOW * size) * seconds, trying)
         self._improve(seconds, trying, IN_A_ROW)
         self._on_paper_from(self._search.on_paper[1], ON_PAPER * seconds, trying)
         return False
