@@ -29,6 +29,8 @@ class Series:
     reasons: dict[int, str] = field(default_factory=dict)
     trying: float = math.inf
     """How many seconds of trials it may take until such a plan is clean."""
+    holding: float = 1.0
+    """So many times as long it may be tried to hold room before anything is taken back."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,6 +31,9 @@ from planner.solver.progress import Report
 
 CLEANING = 4
 """Times as long as it takes to find a plan: so long it may take until it drives nobody off."""
+LAST_SHARE, LEAST_SECONDS = 0.5, 0.25
+"""The part of what is left that a state is improved for at the end, and the least that it takes:
+the rest is for trials."""
 LESS = 0.25
 """The part of the time for a proof beside what is on paper only."""
 SIMPLE_CELLS = 100_000
@@ -135,7 +138,7 @@ class CleanSearch:
 
     def rearranged(self, series: Series, steps: tuple[Step, ...]) -> tuple[Step, ...]:
         """Steps to a state that is found from the one after these: most pods go where they went."""
-        self.effort.check(series.seconds)
+        seconds = self._granted(series.seconds)
         self._attempts += 1
         first, options = self.first, self.problem.options
         left_alone = (series.spared | series.reasons.keys()).difference(evicted_by(steps))
@@ -147,10 +150,17 @@ class CleanSearch:
         )
         problem = problem_of(first.before, again, first.profile)
         start = counts_after(problem, steps)
-        counts, spent = route.rearranged(problem, start, series.seconds, self.most.known)
+        counts, spent = route.rearranged(problem, start, seconds, self.most.known)
         self.effort.spent += spent
         order = find_order(problem, counts, first.judged)
         return order.steps if isinstance(order, Order) else steps
+
+    def _granted(self, seconds: float) -> float:
+        """So many, or near the end of the limit a part of what is left that is worth a trial."""
+        left = LAST_SHARE * (self.effort.seconds - self.effort.spent)
+        granted = min(seconds, max(left, LEAST_SECONDS))
+        self.effort.check(granted)
+        return granted
 
     def offer_if_new(self, steps: tuple[Step, ...], series: Series) -> bool:
         """Try what was not tried with so many trials, if it is better on paper than the best.

@@ -63,9 +63,9 @@ class Cleaning:
         all other room is closed if that is not enough. Where it is not seen which eviction did it,
         the last one goes.
         """
-        draft, hold = Draft(self.first.before, steps), 0
+        draft, hold, taken_back = Draft(self.first.before, steps), 0, False
         self.tried = None
-        self.trials.enough = self.trials.effort.spent + seconds
+        self.trials.enough = self.trials.effort.spent + series.holding * seconds
         while draft.evicted:
             hold = 0 if self.trials.hurried else hold
             more = hold < len(HOLDING) and self._may_hold(draft)
@@ -84,6 +84,9 @@ class Cleaning:
                 hold += 1
                 continue
             self.trials.effort.check()
+            if not taken_back:
+                self.trials.enough = self.trials.effort.spent + seconds
+                taken_back = True
             for pod in self._guilty(draft, driven[: self._at_once(draft, driven, hold=hold > 0)]):
                 series.reasons |= self._reasons(pod, driven)
                 draft = draft.without(pod)

@@ -16,15 +16,15 @@ from planner.sequences.clean_search import CleanSearch
 from planner.sequences.open_room import homeless
 
 HOLDING = 2
-"""Times as long as for the first plan: so long later ones are tried, and room is held for them."""
+"""Times as long as for the first plan: so long it is tried to hold room for later ones."""
 ON_PAPER = 4
 """Times as long as for what is better than the best plan: so long a state is improved that nothing
 was taken back from."""
 FROM_NOW, FROM_NOW_CELLS = 16, 75_000
 """The same for what runs now, with so many groups times nodes or more: it takes longer than from a
-plan until that is good, and then fewer pods move."""
-PROVING = 10
-"""The same for each proof that no more pods of a priority can be placed."""
+plan until that is good, and then fewer pods move. Only where as much is left for the rest."""
+AT_FIRST, PROVING = 1, 10
+"""The same for proofs that no more pods of a priority can be placed: at first, in each round."""
 MORE = 1.5
 """So many times as long everything may take in the next round."""
 IN_A_ROW = 2
@@ -44,7 +44,7 @@ class Rounds:
         search, seconds = self._search, ROUND_SECONDS
         search.effort.counted = True
         first = search.of_the_first
-        whole = replace(first, trying=HOLDING * first.trying)
+        whole = replace(first, holding=HOLDING)
         if self._at_first(seconds, whole.trying):
             return
         homes = replace(whole, spared=homeless(search.problem), reasons={})
@@ -69,15 +69,25 @@ class Rounds:
     def _at_first(self, seconds: float, trying: float) -> bool:
         """More beside the first plan, and a state from what runs now; whether nothing is left."""
         best = self._search.best[0]
-        self._extend(best, replace(best.series, seconds=seconds, trying=trying))
-        if self._nothing_left(PROVING * seconds):
+        series = replace(best.series, seconds=seconds, trying=trying, holding=HOLDING)
+        self._extend(best, series)
+        if self._nothing_left(AT_FIRST * seconds):
             return True
         self._improve(seconds, trying, IN_A_ROW)
-        size = min(1.0, self._search.problem.cell_count / FROM_NOW_CELLS)
-        self._on_paper_from((), max(ON_PAPER, FROM_NOW * size) * seconds, trying)
-        self._improve(seconds, trying, IN_A_ROW)
+        if self._left > 2 * self._from_now(seconds):
+            self._on_paper_from((), self._from_now(seconds), trying)
+            self._improve(seconds, trying, IN_A_ROW)
         self._on_paper_from(self._search.on_paper[1], ON_PAPER * seconds, trying)
         return False
+
+    def _from_now(self, seconds: float) -> float:
+        """How long a state is improved from what runs now."""
+        size = min(1.0, self._search.problem.cell_count / FROM_NOW_CELLS)
+        return max(ON_PAPER, FROM_NOW * size) * seconds
+
+    @property
+    def _left(self) -> float:
+        return self._search.effort.seconds - self._search.effort.spent
 
     def _nothing_left(self, seconds: float) -> bool:
         """Whether that is seen where nothing better is known on paper."""
@@ -87,7 +97,7 @@ class Rounds:
 
     def _on_paper_from(self, steps: tuple[Step, ...], seconds: float, trying: float) -> None:
         """A state from which nothing was taken back, improved and tried."""
-        series = Series(frozenset(), seconds, {}, trying)
+        series = Series(frozenset(), seconds, {}, trying, HOLDING)
         self._search.offer_if_new(self._search.rearranged(series, steps), series)
 
     def _improve(self, seconds: float, trying: float, row: int) -> None:
@@ -102,7 +112,7 @@ class Rounds:
                 break
             self._improved.add((id(plan), seconds))
             known = len(self._search.found)
-            series = replace(plan.series, seconds=seconds, trying=trying)
+            series = replace(plan.series, seconds=seconds, trying=trying, holding=HOLDING)
             self._search.offer_if_new(self._search.rearranged(series, plan.steps), series)
             if len(self._search.found) == known:
                 self._extend(plan, series)
