@@ -184,6 +184,7 @@ HALF_LEVELS = 2**14 - 1  # steps of what they request in which halves that lack 
 RESTS_AT_ONCE = 200_000  # these are sorted so many at a time, which is what memory allows
 HALF_GROUPS = 8  # groups for which these are kept together
 HALVES_AT_ONCE = 240_000  # halves of a range
+RANGES_AT_ONCE = 16  # ranges whose halves are kept, which is what memory allows
 PAIRS_OF_HALVES = 100_000  # pairs of them in one array, which is what memory allows
 FINE_RANGES = 1024  # steps of a node in which ranges end
 CELL_BITS = 21  # 2 to this power are the cells of the table that says which may have a partner

@@ -13,6 +13,7 @@ groups are subtracted and compared at once.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -23,6 +24,7 @@ from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
 from planner.solver.model.program import FloatArray
+from planner.solver.packing.node_sets import SmallArray
 
 _DIGIT, _DIGITS, _MOST = 4, 15, 7
 """Bits of a group, groups of a word, and pods of a group."""
@@ -58,8 +60,37 @@ class _Sets(NamedTuple):
 class _States(NamedTuple):
     words: IntArray
     slack: IntArray
-    parent: IntArray
-    chosen: IntArray
+    parent: SmallArray
+    chosen: SmallArray
+
+    def some(self, which: IntArray | slice) -> _States:
+        """Some of these."""
+        return _States(*(each[which] for each in self))
+
+
+class _Pairs(NamedTuple):
+    """Remainders with a set that fits in them, by their numbers.
+
+    There are many times as many as are kept, so what remains of them is made for those alone.
+    """
+
+    states: _States
+    sets: _Sets
+    parent: SmallArray
+    chosen: SmallArray
+
+    def slack(self, resource: int) -> IntArray:
+        """What they leave to waste."""
+        found: IntArray = self.states.slack[:, resource][self.parent]
+        found -= self.sets.waste[:, resource][self.chosen]
+        return found
+
+    def remainders(self, some: IntArray | slice) -> _States:
+        """What remains of some of them."""
+        parent, chosen = self.parent[some], self.chosen[some]
+        words = self.states.words[parent] - self.sets.words[chosen]
+        slack = self.states.slack[parent] - self.sets.waste[chosen]
+        return _States(words, slack, parent, chosen)
 
 
 def completed(
@@ -94,25 +125,19 @@ def _once(states: _States) -> _States:
     words = states.words[order]
     new = np.ones(len(words), np.bool_)
     new[1:] = (words[1:] != words[:-1]).any(axis=1)
-    return _States(*(each[order[new]] for each in states))
+    return states.some(order[new])
 
 
-def _roomiest(states: _States, width: int) -> _States:
-    """Of many remainders those that leave the most room, of what there is least of."""
-    least = np.maximum(states.slack.max(axis=0, initial=0), 1)
-    return _largest(states, (states.slack / least).sum(axis=1), width)
+def _room(slack: Callable[[int], IntArray], resources: int) -> FloatArray:
+    """How much room remainders leave, mostly of what there is least of."""
+    left = map(slack, range(resources))
+    found: FloatArray = sum((each / max(1, each.max(initial=0)) for each in left), np.zeros(1))
+    return found
 
 
-def _cheapest(states: _States, width: int) -> _States:
-    """Of many remainders those that cost least: on the nodes before, least worth was given up."""
-    return _largest(states, states.slack[:, -1], width)
-
-
-def _largest(states: _States, value: FloatArray | IntArray, width: int) -> _States:
-    if len(value) <= width:
-        return states
-    best = np.argsort(-value, kind="stable")[:width]
-    return _States(*(each[best] for each in states))
+def _worth(slack: Callable[[int], IntArray], resources: int) -> IntArray:
+    """How little remainders cost: what was not given up on the nodes before."""
+    return slack(resources - 1)
 
 
 def parts_of(pods: IntArray) -> int:
@@ -143,7 +168,7 @@ class _Search:
         self._units = np.zeros((len(parts), -(-len(parts) // _DIGITS) or 1), np.int64)
         self._units[place, place // _DIGITS] = 1 << _DIGIT * (place % _DIGITS)
         self._guard = (self._units * (_MOST + 1)).sum(axis=0)
-        self._members, self._best = members, _roomiest if members is None else _cheapest
+        self._members, self._value = members, _room if members is None else _worth
         self._work = 0
 
     def run(self, slack: IntArray) -> Completed:
@@ -157,34 +182,49 @@ class _Search:
             every = self._next(levels[-1], sets)
             if self._work > self._effort.work:
                 return Completed(None, complete=False, work=self._work)
-            some = _once(self._best(every, tuning.SPARE_REMAINDERS * self._effort.width))
-            states = self._best(some, self._effort.width)
-            complete &= len(every.words) <= tuning.SPARE_REMAINDERS * self._effort.width
+            many, width = len(every.parent), self._effort.width
+            best = self._best(every.slack, many, tuning.SPARE_REMAINDERS * width)
+            some = _once(every.remainders(best))
+            best = self._best(some.slack.T.__getitem__, len(some.words), width)
+            states = some.some(best)
+            complete &= many <= tuning.SPARE_REMAINDERS * width
             complete &= len(some.words) == len(states.words)
             if not len(states.words):
                 return Completed(None, complete=complete, work=self._work)
             levels.append(states)
         return Completed(self._read(levels, sets), complete, self._work)
 
+    def _best(self, slack: Callable[[int], IntArray], many: int, width: int) -> IntArray | slice:
+        """Of many remainders those to keep, by what they leave of each resource."""
+        if many <= width:
+            return slice(None)
+        return np.argsort(-self._value(slack, len(self._room)), kind="stable")[:width]
+
     def _sets(self, slack: IntArray) -> _Sets | None:
         """All that fill a node, by their largest group; None if too many fit."""
         sums = np.zeros((1, len(self._room)), np.int64)
         words = np.zeros((1, self._units.shape[1]), np.int64)
         for g in range(len(self._pods)):
-            known, known_words = sums, words
-            for count in range(1, int(self._pods[g]) + 1):
-                more = known + count * self._size[g]
-                fits = (more <= self._room).all(axis=1)
-                if not fits.any():
-                    break
-                sums = np.concatenate([sums, more[fits]])
-                words = np.concatenate([words, known_words[fits] + count * self._units[g]])
-            self._work += len(sums) + len(known)
+            self._work += len(sums)
+            sums, words = self._with_group(g, sums, words)
+            self._work += len(sums)
             if len(sums) > self._effort.sets or self._work > self._effort.work:
                 return None
-        waste = self._room - sums
+        waste = np.subtract(self._room, sums, out=sums)
         full = (waste <= slack).all(axis=1)
         return _Sets(words[full], waste[full], self._first(words[full]))
+
+    def _with_group(self, g: int, sums: IntArray, words: IntArray) -> tuple[IntArray, IntArray]:
+        """The same sets, and these with pods of one group more."""
+        every, every_words = [sums], [words]
+        for count in range(1, int(self._pods[g]) + 1):
+            more = sums + count * self._size[g]
+            fits = (more <= self._room).all(axis=1)
+            if not fits.any():
+                break
+            every.append(more[fits])
+            every_words.append(words[fits] + count * self._units[g])
+        return np.concatenate(every), np.concatenate(every_words)
 
     def _given(self, members: IntArray, slack: IntArray) -> _Sets:
         """Of the sets that are given those that waste no more than there is to waste."""
@@ -206,19 +246,22 @@ class _Search:
             found[(words[:, word] & (self._units[g, word] * _MOST)) != 0] = g
         return found
 
-    def _next(self, states: _States, sets: _Sets) -> _States:
-        """What remains after one more node."""
+    def _next(self, states: _States, sets: _Sets) -> _Pairs:
+        """All ways to fill one more node."""
         first = self._first(states.words)
-        found: list[_States] = []
+        found: list[tuple[SmallArray, SmallArray]] = []
         for group in np.unique(first).tolist():
             mine, theirs = np.flatnonzero(first == group), np.flatnonzero(sets.first == group)
             step = max(1, tuning.PAIRS_AT_ONCE // max(1, len(theirs)))
             cuts = [*range(0, len(mine), step), len(mine)]
             for low, high in pairwise(cuts):
                 found.append(self._after(states, mine[low:high], sets, theirs))
-        return _States(*(np.concatenate(each) for each in zip(*found, strict=True)))
+        parent, chosen = (np.concatenate(each) for each in zip(*found, strict=True))
+        return _Pairs(states, sets, parent, chosen)
 
-    def _after(self, states: _States, mine: IntArray, sets: _Sets, theirs: IntArray) -> _States:
+    def _after(
+        self, states: _States, mine: IntArray, sets: _Sets, theirs: IntArray
+    ) -> tuple[SmallArray, SmallArray]:
         self._work += len(mine) * len(theirs)
         fits: BoolArray = np.ones((len(mine), len(theirs)), np.bool_)
         for word, guard in enumerate(self._guard.tolist()):
@@ -227,13 +270,7 @@ class _Search:
         for r in range(len(self._room)):
             fits &= states.slack[mine, r][:, None] >= sets.waste[theirs, r]
         left, right = np.nonzero(fits)
-        parent, chosen = mine[left], theirs[right]
-        return _States(
-            states.words[parent] - sets.words[chosen],
-            states.slack[parent] - sets.waste[chosen],
-            parent,
-            chosen,
-        )
+        return mine.astype(np.int32)[left], theirs.astype(np.int32)[right]
 
     def _read(self, levels: list[_States], sets: _Sets) -> IntArray:
         """The way to the first remainder that is empty or goes on the last node."""

@@ -42,29 +42,37 @@ class NodeSets:
     groups: int
     work: int
 
-    def within(self, slack: IntArray) -> IntArray:
+    def within(self, slack: IntArray) -> SmallArray:
         """The numbers of those that leave no more than this."""
         found = np.ones(self.members.shape[1], np.bool_)
         for waste, most in zip(self.waste, slack, strict=True):
             found &= waste <= most
-        return np.flatnonzero(found)
+        return np.flatnonzero(found).astype(np.int32)
 
-    def least_waste(self, numbers: IntArray, room: IntArray) -> list[int]:
-        """Of these a few for each group, so that prices on pods make sense from the first on."""
-        order = numbers[np.argsort(self._shares(numbers, room), kind="stable")]
-        found: set[int] = set()
-        for row in self.members:
-            groups, at = np.unique(row[order], return_index=True)
-            found.update(order[at[groups < self.groups]].tolist())
-        return sorted(found)
+    def least_waste(self, numbers: SmallArray, room: IntArray) -> list[int]:
+        """Of these a few for each group, so that prices on pods make sense from the first on.
 
-    def _shares(self, numbers: IntArray, room: IntArray) -> FloatArray:
-        """What each of these leaves, in nodes of each resource; some at a time, to save memory."""
-        found, whole = np.zeros(len(numbers)), np.maximum(room, 1)
+        Some are looked at at a time: in order, all of them would take a few times as much memory.
+        """
+        shape = (len(self.members), self.groups + 1)
+        found, least = np.full(shape, -1), np.full(shape, np.inf)
         for begin in range(0, len(numbers), tuning.MEMBERS_AT_ONCE):
-            mine = slice(begin, begin + tuning.MEMBERS_AT_ONCE)
-            some = np.column_stack([waste[numbers[mine]] for waste in self.waste])
-            found[mine] = (some / whole).sum(axis=1)
+            some = numbers[begin : begin + tuning.MEMBERS_AT_ONCE]
+            shares = self._shares(some, room)
+            order = np.argsort(shares, kind="stable")
+            some, shares = some[order], shares[order]
+            for best, share, row in zip(found, least, self.members, strict=True):
+                groups, at = np.unique(row[some], return_index=True)
+                better = shares[at] < share[groups]
+                groups, at = groups[better], at[better]
+                best[groups], share[groups] = some[at], shares[at]
+        best = found[:, : self.groups]
+        return sorted(set(best[best >= 0].tolist()))
+
+    def _shares(self, numbers: SmallArray, room: IntArray) -> FloatArray:
+        """What each of these leaves, in nodes of each resource."""
+        left = np.column_stack([waste[numbers] for waste in self.waste])
+        found: FloatArray = (left / np.maximum(room, 1)).sum(axis=1)
         return found
 
     def joined(self, more: NodeSets) -> NodeSets:

@@ -12,7 +12,7 @@ pod.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from math import comb
@@ -39,8 +39,8 @@ class Rests:
 
     The number of a set says which pods it has: of the sets of k pods, `ends[k][g]` have a last
     group up to g, and those with the same last group are side by side. In `order` they are in that
-    of their `level`, which is what they request of the resource in the high bits, in steps; `first`
-    is in that order, too.
+    of their level, which is what they request of the resource in the high bits, in steps; `first`
+    is in that order, too. `below[l]` of them are of a lower level than l.
     """
 
     sums: IntArray
@@ -48,7 +48,7 @@ class Rests:
     ends: Sequence[IntArray]
     step: int
     order: SmallArray
-    level: npt.NDArray[np.uint16]
+    below: IntArray
 
     def members(self, numbers: IntArray) -> IntArray:
         """The groups of some sets, a row for each."""
@@ -71,8 +71,8 @@ def all_rests(size: IntArray, pods: int, low_bits: int) -> Rests:
         sums = _prefixes(sums, prefixes, size.tolist())
         ends.append(np.cumsum(ends[-1]))
     level, step = _levels(sums, low_bits)
-    order = _in_order(level)
-    return Rests(sums, first[order], ends, step, order, level[order])
+    order, below = _in_order(level)
+    return Rests(sums, first[order], ends, step, order, below)
 
 
 def _prefixes(of: Numbers, lengths: Sequence[int], plus: Sequence[int] = ()) -> Numbers:
@@ -94,21 +94,23 @@ def _levels(sums: IntArray, low_bits: int) -> tuple[npt.NDArray[np.uint16], int]
     return found, step
 
 
-def _in_order(level: npt.NDArray[np.uint16]) -> SmallArray:
-    """Numbers in the order of their levels, equal ones as they come; some sorted at a time.
+def _in_order(level: npt.NDArray[np.uint16]) -> tuple[SmallArray, IntArray]:
+    """Numbers in the order of their levels, equal ones as they come; and how many are below each.
 
-    That takes half as long again as to sort all at once, and a tenth of the memory.
+    Some are sorted at a time. That takes half as long again as to sort all at once, and a tenth of
+    the memory.
     """
     parts, levels = _some_at_a_time(len(level)), tuning.HALF_LEVELS + 1
     many = [np.bincount(level[some], minlength=levels) for some in parts]
-    before = np.cumsum(sum(many)) - sum(many)
+    below: IntArray = np.append(0, np.cumsum(sum(many)))
+    before = below[:-1].copy()
     found = np.empty(len(level), np.int32)
     for some, here in zip(parts, many, strict=True):
         order = np.argsort(level[some], kind="stable")
         shift = before - (np.cumsum(here) - here)
         found[np.arange(len(order)) + shift[level[some][order]]] = order + some.start
         before += here
-    return found
+    return found, below
 
 
 def _some_at_a_time(numbers: int) -> list[slice]:
@@ -116,23 +118,12 @@ def _some_at_a_time(numbers: int) -> list[slice]:
     return [slice(begin, begin + step) for begin in range(0, numbers, step)]
 
 
-def _joined(parts: list[SmallArray]) -> SmallArray:
-    """One after the other; each is freed once it is copied."""
-    end = sum(map(len, parts))
-    found = np.empty(end, parts[0].dtype)
-    while parts:
-        some = parts.pop()
-        found[end - len(some) : end] = some
-        end -= len(some)
-    return found
-
-
 class Side:
     """All larger halves of sets, or all smaller ones.
 
     Groups are in falling order of `tight`, the resource in the high bits. With a pod of group g a
     larger half has `bounds[g]` of it at the least, and a smaller one at the most. Rests are kept
-    for some groups at once.
+    for some groups at once, and for some ranges.
     """
 
     def __init__(
@@ -141,31 +132,47 @@ class Side:
         self._rests, self._size, self._tight, self._larger = rests, size, tight, larger
         self.pods = len(rests.ends)
         self._limits = np.clip((bounds - tight) // rests.step, -1, tuning.HALF_LEVELS)
-        kept: list[SmallArray] = []
-        begins, done = [], 0
-        levels = np.arange(tuning.HALF_LEVELS + 2, dtype=rests.level.dtype)
-        for begin in range(0, len(size), tuning.HALF_GROUPS):
-            end = min(begin + tuning.HALF_GROUPS, len(size))
-            keeps = self._kept(begin, end)
-            found = np.searchsorted(rests.level[keeps], levels).astype(np.int32)
-            begins += [found + np.int32(done)] * (end - begin)
-            kept.append(rests.order[keeps])
-            done += len(kept[-1])
-        self._level_begins = begins
-        self._numbers = _joined(kept)
+        self._level_begins: list[SmallArray] = []
+        for groups in self._together():
+            top = tuning.HALF_LEVELS + 1
+            least = max(0, int(self._limits[groups.start])) if larger else 0
+            most = top if larger else int(self._limits[groups.stop - 1]) + 1
+            found = np.searchsorted(self._kept(groups, least, most), rests.below)
+            self._level_begins += [found.astype(np.int32)] * len(groups)
         self._begins = self._ends = np.zeros((0, len(size)), np.int64)
+        self._held = range(0)
+        self._numbers: list[SmallArray] = []
+        self._first: list[int] = []
 
-    def _kept(self, begin: int, end: int) -> IntArray:
-        """The rests beside one of these groups, by their order and the widest of the bounds."""
-        rests, level = self._rests, self._rests.level.dtype.type
+    def _together(self) -> Iterator[range]:
+        """The groups whose rests are kept together."""
+        for begin in range(0, len(self._size), tuning.HALF_GROUPS):
+            yield range(begin, min(begin + tuning.HALF_GROUPS, len(self._size)))
+
+    def _kept(self, groups: range, low: int, high: int) -> IntArray:
+        """The rests beside one of these groups, by their order, of levels from `low` to `high`."""
+        rests = self._rests
+        some = slice(int(rests.below[low]), int(rests.below[high]))
         if self._larger:
-            least = max(0, int(self._limits[begin]))
-            low = int(np.searchsorted(rests.level, level(least)))
-            found = np.flatnonzero(rests.order[low:] < rests.ends[-1][end - 1])
-            found += low
-            return found
-        high = int(np.searchsorted(rests.level, level(self._limits[end - 1] + 1)))
-        return np.flatnonzero(rests.first[:high] >= begin)
+            found = np.flatnonzero(rests.order[some] < rests.ends[-1][groups.stop - 1])
+        else:
+            found = np.flatnonzero(rests.first[some] >= groups.start)
+        found += some.start
+        return found
+
+    def _hold(self, at: int) -> None:
+        """Look up the rests of some ranges from this one on: those of all would be a lot."""
+        self._held = range(at, min(at + tuning.RANGES_AT_ONCE, len(self._begins)))
+        self._numbers, self._first = [], []
+        for groups in self._together():
+            mine = np.s_[at : self._held.stop, groups.start : groups.stop]
+            begins, ends = self._begins[mine], self._ends[mine]
+            some, levels = begins < ends, self._level_begins[groups.start]
+            begin, end = begins[some].min(initial=levels[-1]), ends[some].max(initial=0)
+            low = int(np.searchsorted(levels, begin, side="right")) - 1
+            high = max(low, int(np.searchsorted(levels, end)))
+            self._numbers += [self._rests.order[self._kept(groups, low, high)]] * len(groups)
+            self._first += [int(begin)] * len(groups)
 
     def cut(self, low: IntArray, high: IntArray) -> IntArray:
         """Halves by ranges, from `low` to `high`: how many may be within each.
@@ -181,28 +188,36 @@ class Side:
             begins.append(level_begins[begin])
             ends.append(level_begins[end])
         self._begins, self._ends = np.array(begins).T, np.array(ends).T
+        self._held = range(0)
         many: IntArray = (self._ends - self._begins).sum(axis=1)
         return many
 
     def sums(self, at: int) -> IntArray:
         """What the halves of a range request."""
+        if at not in self._held:
+            self._hold(at)
         begins, ends = self._begins[at], self._ends[at]
         found = np.empty(int((ends - begins).sum()), np.int64)
         done = 0
-        for begin, end, size in zip(
-            begins.tolist(), ends.tolist(), self._size.tolist(), strict=True
-        ):
-            if begin < end:
-                until = done + end - begin
-                some = found[done:until]
-                np.take(self._rests.sums, self._numbers[begin:end], out=some, mode="clip")
+        lengths = (ends - begins).tolist()
+        places = (begins - self._first).tolist()
+        groups = zip(places, lengths, self._numbers, self._size.tolist(), strict=True)
+        for place, length, numbers, size in groups:
+            if length:
+                some = found[done : done + length]
+                np.take(self._rests.sums, numbers[place : place + length], out=some, mode="clip")
                 some += size
-                done = until
+                done += length
         return found
 
     def members(self, at: int, which: IntArray) -> IntArray:
-        """The groups of some halves of a range, a row for each."""
+        """The groups of some halves of a range whose sums were asked for last, a row for each."""
         until = np.cumsum(self._ends[at] - self._begins[at])
         group = np.searchsorted(until, which, side="right")
-        numbers = self._numbers[which - until[group] + self._ends[at][group]]
+        places = which - until[group] + (self._ends[at] - self._first)[group]
+        numbers = np.empty(len(which), np.int64)
+        kept = group // tuning.HALF_GROUPS
+        for each in np.flatnonzero(np.bincount(kept)).tolist():
+            mine = np.flatnonzero(kept == each)
+            numbers[mine] = self._numbers[each * tuning.HALF_GROUPS][places[mine]]
         return np.column_stack([group, self._rests.members(numbers)])

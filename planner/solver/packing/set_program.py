@@ -16,7 +16,7 @@ from planner.cluster.topology import IntArray
 from planner.solver import tuning
 from planner.solver.model.math_opt import linear_optimum
 from planner.solver.model.program import FREE, FloatArray
-from planner.solver.packing.node_sets import NodeSets, enough
+from planner.solver.packing.node_sets import NodeSets, SmallArray, enough
 from planner.solver.packing.question import Stock
 
 UNIT = 2**30
@@ -39,7 +39,7 @@ class SetProgram:
     """
 
     def __init__(
-        self, stock: Stock, goals: tuple[int, ...], sets: NodeSets, numbers: IntArray
+        self, stock: Stock, goals: tuple[int, ...], sets: NodeSets, numbers: SmallArray
     ) -> None:
         rank = len(goals) - 1
         self._goal, self.sets, self._numbers = goals[rank], sets, numbers
@@ -98,7 +98,9 @@ class SetProgram:
         """The same with all sets; the `dearest` of them is worth so much."""
         worth = self._worth(None, prices)
         many = min(tuning.NEAR_SETS, len(worth))
-        self._near = np.sort(np.argpartition(-worth, many - 1)[:many])
+        cost = np.negative(worth, out=worth)
+        self._near = np.sort(np.argpartition(cost, many - 1)[:many])
+        worth = np.negative(cost, out=cost)
         self.dearest = int(worth.max())
         return self._use_dear(worth, self._numbers)
 
@@ -108,11 +110,13 @@ class SetProgram:
         self.seconds += members.size * tuning.MEMBER_SECONDS
         found = np.zeros(members.shape[1], np.int64)
         priced = np.append(prices, 0)
-        for row in members:
-            found += priced[row]
+        for begin in range(0, len(found), tuning.MEMBERS_AT_ONCE):
+            mine = slice(begin, begin + tuning.MEMBERS_AT_ONCE)
+            for row in members[:, mine]:
+                found[mine] += priced[row]
         return found
 
-    def _use_dear(self, worth: IntArray, numbers: IntArray) -> bool:
+    def _use_dear(self, worth: IntArray, numbers: SmallArray) -> bool:
         """Those that are worth most; False if none is worth more than a node costs."""
         helping = np.flatnonzero(worth > (self._node_price + SURE) * UNIT)
         helping = helping[np.argsort(-worth[helping], kind="stable")[: tuning.SETS_AT_ONCE]]

@@ -41,6 +41,7 @@ def pack(stock: Stock, options: SolveOptions) -> Packed:
     first = _walked(stock, stock.now, limit * tuning.WALK_SHARE, seed, tuning.WALK_PATIENCE)
     packed = _tightened(stock, first, limit * tuning.FULL_NODES_SHARE)
     if packed.unsettled and same:
+        give_back()
         packed = _refuted(stock, packed, limit * tuning.SPARSE_SHARE)
         give_back()
     refill = size <= tuning.REFILL_CELLS
