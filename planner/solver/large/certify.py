@@ -13,6 +13,7 @@ from planner.solver.large.incumbent import Incumbent
 from planner.solver.large.kernel_search import Kernel
 from planner.solver.model.engine import raise_bound
 from planner.solver.model.linear import Linear
+from planner.solver.model.memory import give_back
 from planner.solver.model.program import cp_model_of
 
 
@@ -40,6 +41,7 @@ def _decide(kernel: Kernel, best: Incumbent, most: int, seconds: float) -> bool:
     given = int((cost * matrix.lower)[~live].sum())
     goal = Linear(paid.tolist(), [1] * len(paid), given)
     cp = cp_model_of(matrix.without_fixed())
+    give_back()
     found = raise_bound(cp, goal, best.state.problem.options, seconds)
     best.clock.spent += found.time
     if found.interrupted:

@@ -91,7 +91,7 @@ class Program:
         return lower, upper
 
     def matrix(self) -> Matrix:
-        """Everything so far; entries of the same row and column added up."""
+        """Everything so far; entries of the same row and column added up, and kept like this."""
         lower, upper = self.ranges()
         least = np.concatenate([np.empty(0), *(rows[0] for rows in self._rows)])
         most = np.concatenate([np.empty(0), *(rows[1] for rows in self._rows)])
@@ -104,7 +104,9 @@ class Program:
         total = np.zeros(len(place), np.int64)
         np.add.at(total, at.reshape(-1), np.concatenate(amounts))
         place, total = place[total != 0], total[total != 0]
-        return Matrix(lower, upper, least, most, place // self.columns, place % self.columns, total)
+        row, column = place // self.columns, place % self.columns
+        self._entries = [(row, column, total)]
+        return Matrix(lower, upper, least, most, row, column, total)
 
 
 def cp_model_of(matrix: Matrix) -> cp_model.CpModel:
