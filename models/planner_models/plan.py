@@ -13,7 +13,7 @@ from planner_models.source import ClusterSource
 PlanStatus = Literal["optimal", "feasible", "infeasible", "unknown"]
 Action = Literal["evict", "place", "move", "cordon", "uncordon"]
 HardRule = Literal["topologySpread", "nodeAffinity", "taints", "podAffinity", "podAntiAffinity"]
-Stop = Literal["timeLimit", "interrupted", "rounds", "budgets"]
+Stop = Literal["timeLimit", "interrupted", "rounds", "budgets", "placed"]
 
 
 class AlsoEvicted(Document):
@@ -272,7 +272,10 @@ class Plan(Document):
     source: ClusterSource | None = None
     status: PlanStatus
     stopped: Stop | None = None
-    """Why there is no proof, if there is none."""
+    """Why there is no proof, if there is none.
+
+    With `placed` it is proven that no plan places more, and fewer moves were not looked for.
+    """
     options: PlanOptions
     objectives: tuple[Objective, ...] = ()
     placements: tuple[Placement, ...] = ()

@@ -73,7 +73,9 @@ class Careful:
             return found
         placed = value_from(known.objectives).placed
         objectives = search.most.told(placed, known.objectives)
-        return replace(first, decision=replace(known, objectives=objectives)), replayed
+        stopped = search.why_ended(known.stopped, objectives)
+        decision = replace(known, objectives=objectives, stopped=stopped)
+        return replace(first, decision=decision), replayed
 
     def _searched(self) -> tuple[PlanOutcome, ReplayedSeeds | None]:
         """The best of several plans."""
@@ -125,7 +127,11 @@ class Careful:
                 return
             for steps in search.simple():
                 search.offer_if_new(steps, replace(series, reasons={}))
-            self._in_turns() if math.isinf(search.seconds) else Rounds(search).run()
+            if math.isinf(search.seconds):
+                self._in_turns()
+                return
+            Rounds(search).run()
+            search.nothing_left = True
         except EffortOverError:
             search.out_of_time = True
 

@@ -27,7 +27,9 @@ from planner.sequences.plan import problem_of
 from planner.sequences.scheduler_replay import JUDGING_SECONDS, judging_seeds
 from planner.sequences.value import coherent, trivial_bound
 from planner.solver import route
+from planner.solver.problem.solution import Level
 from planner.solver.progress import Report
+from planner_models.plan import Stop
 
 CLEANING = 4
 """Times as long as it takes to find a plan: so long it may take until it drives nobody off."""
@@ -84,6 +86,8 @@ class CleanSearch:
         """What kube-scheduler does alone is clean: whatever happens, there is a plan."""
         self.interrupted = first.decision.stopped == "interrupted"
         self.out_of_time = False
+        self.nothing_left = False
+        """Whether it ended since no plan places more."""
 
     @property
     def best(self) -> list[Clean]:
@@ -93,8 +97,7 @@ class CleanSearch:
     @property
     def all_placed(self) -> bool:
         """Whether no plan places more than the best one."""
-        found = self.decision(self.best[0].candidate).objectives
-        return all(level.proven for level in found if level.kind == "placed")
+        return _all_placed(self.decision(self.best[0].candidate).objectives)
 
     def simple(self) -> Iterator[tuple[Step, ...]]:
         """Few evictions for each pod that waits: what any plan has to beat."""
@@ -218,13 +221,25 @@ class CleanSearch:
         values = {level.name: level.value for level in first.objectives}
         same = all(level.value == values[level.name] for level in objectives)
         optimal = same and first.status == "optimal" and not self.interrupted
-        stopped = "timeLimit" if self.out_of_time or self.effort.over else first.stopped or "rounds"
         return replace(
             first,
             status="optimal" if optimal else "feasible",
             steps=found.steps,
             objectives=objectives,
-            stopped=None if optimal else "interrupted" if self.interrupted else stopped,
+            stopped=None if optimal else self.why_ended(first.stopped, objectives),
             on_paper_only=False,
             notes=(*first.notes, NOTE),
         )
+
+    def why_ended(self, first: Stop | None, objectives: Sequence[Level]) -> Stop:
+        """Why not all of these are proven; the first plan may have its own reason."""
+        if self.interrupted:
+            return "interrupted"
+        if self.nothing_left and _all_placed(objectives):
+            return "placed"
+        return "timeLimit" if self.out_of_time or self.effort.over else first or "rounds"
+
+
+def _all_placed(objectives: Sequence[Level]) -> bool:
+    """Whether no plan places more."""
+    return all(level.proven for level in objectives if level.kind == "placed")

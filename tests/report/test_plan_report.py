@@ -150,6 +150,18 @@ def test_a_plan_that_is_not_proven_says_what_is_left_to_win() -> None:
     assert "Next: --time-limit 300, or take this plan.\n" in table(doubtful)
 
 
+def test_a_plan_that_places_the_most_does_not_ask_for_more_time() -> None:
+    document = written("zone-outage-rebalance")
+    level = Objective(name="moves", value=19, bound=0, direction="min")
+    most = document.model_copy(
+        update={"status": "feasible", "stopped": "placed", "objectives": (level,)}
+    )
+    said = "Feasible: 19 moves, not proven the fewest. No plan places more, which ended the search."
+    assert f"{said}\n" in to_text(most, Output.MARKDOWN, plan_table)
+    assert "Time limit" not in table(most)
+    assert "--time-limit" not in table(most)
+
+
 def test_namespaces_are_shown_where_there_are_several() -> None:
     spread = [
         {

@@ -131,6 +131,12 @@ def test_more_than_by_one_eviction_each_which_drives_others_off() -> None:
     assert all(notice.code != "preempts" for notice in plan.notices)
 
 
+def test_a_search_that_ends_before_its_limit_says_that_no_plan_places_more() -> None:
+    built = cluster_of("every-40", 0)
+    stopped = {limit: planned(built, limit).stopped for limit in (0.5, 60.0)}
+    assert stopped == {0.5: "timeLimit", 60.0: "placed"}
+
+
 def test_no_more_pods_are_moved_than_may_be() -> None:
     built = cluster_of("every-40", 0)
     options = SolveOptions(rebalance=True, max_moves=3, time_limit=2.0)

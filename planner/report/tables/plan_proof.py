@@ -99,6 +99,8 @@ def _feasible(document: Plan) -> str:
     value, bound = open_level.value, open_level.bound
     gap = f"(gap {_percent(abs(value - bound), max(value, bound, 1))}%)"
     if open_level.name == "moves":
+        if not bound:
+            return f"{count_of(value, 'move')}, not proven the fewest."
         needed = "is needed" if bound == 1 else "are needed"
         return f"{count_of(value, 'move')}; at least {bound} {needed} {gap}."
     kind, _, priority = open_level.name.partition(" ")
@@ -121,6 +123,8 @@ def _stopped(document: Plan) -> str:
             return " Interrupted."
         case "rounds":
             return " The search over orders of steps ended without a proof."
+        case "placed":
+            return f" No plan places more{_alone(document)}, which ended the search."
         case "budgets":
             return " Pods whose budget allows nothing now were left where they are."
         case None:
