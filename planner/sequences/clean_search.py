@@ -209,6 +209,8 @@ class CleanSearch:
             return
         best, most = self.best[0].candidate, trivial_bound(self.problem).placed
         told = [each.bound for each in self.decision(best).objectives]
+        for steps in (best.steps, self.on_paper[1]):
+            self.most.learn(counts_after(self.problem, steps))
         self.most.prove(best.value.placed, tuple(told[: len(most)]), seconds)
         self.most.prove(self.on_paper[0][0], most, LESS * seconds)
 

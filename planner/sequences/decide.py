@@ -20,7 +20,12 @@ from planner.disruption.budgets import allowances
 from planner.interrupts import interruptible
 from planner.scheduler.profile import Profile
 from planner.sequences.candidate import Candidate, cut_short, greedy, of_solution
-from planner.sequences.decision import Decision, objectives_from, objectives_of
+from planner.sequences.decision import (
+    Decision,
+    beside_those_above,
+    objectives_from,
+    objectives_of,
+)
 from planner.sequences.exhaustive import BestSequence, search
 from planner.sequences.few_evictions_each import few_evictions_each
 from planner.sequences.order import NoOrder, Order, find_order
@@ -291,6 +296,8 @@ class _Deciding:
         bound = trivial if known is None else coherent(best.value, known, trivial)
         if best.solution is not None:
             objectives = objectives_of(best.solution, None if self.problem.options.relax else bound)
+            if self.unordered:
+                objectives = beside_those_above(objectives, best.solution)
         else:
             objectives = objectives_from(self.problem, best.value, bound, best.broken)
         status = self._status(best)

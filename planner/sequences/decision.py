@@ -40,6 +40,19 @@ def objectives_of(solution: Solution, bound: Value | None) -> tuple[Level, ...]:
     return solution.levels if bound is None else under_bound(solution.levels, bound)
 
 
+def beside_those_above(objectives: Sequence[Level], solution: Solution) -> tuple[Level, ...]:
+    """The same levels, each of placed pods bounded as the solver bounds it.
+
+    Below a priority that is not proven that holds for plans that place as many above, as long as
+    whatever final state is best has an order.
+    """
+    known = {level.name: level.bound for level in solution.levels if level.kind == PLACED}
+    return tuple(
+        replace(level, bound=min(level.bound, known.get(level.name, level.bound)))
+        for level in objectives
+    )
+
+
 def under_bound(objectives: Sequence[Level], bound: Value) -> tuple[Level, ...]:
     """The same levels with this bound on those about rules.
 

@@ -1,7 +1,8 @@
 """Steps from which evictions can be taken back, with as little else as possible.
 
-A pod that stays where it is needs its room: pods that were to land there do without a place, those
-that waited before first and of these the lowest priority, and moved ones stay where they are, too.
+A pod that stays where it is needs its room: pods that were to land there do without a place, and
+moved ones stay where they are, too. Those that waited before go first, and of these the lowest
+priority; or the lowest priority first, where that costs less in the end.
 Only room is looked at; whether what is left is legal in its order is for others to say.
 """
 
@@ -10,12 +11,17 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from copy import copy
+from typing import Literal
 
 import numpy as np
 
 from planner.cluster import Cluster
 from planner.cluster.topology import IntArray
 from planner.replay.steps import Step
+
+GivesWay = Literal["waiting", "lowest"]
+"""Who gives way first: pods that waited before, or the lowest priority."""
+_FIRST: tuple[GivesWay, ...] = ("waiting", "lowest")
 
 
 class Draft:
@@ -35,6 +41,8 @@ class Draft:
         for pod in self._evicted:
             self._free[int(cluster.node_of[pod])] += self._requests[pod]
         self._out: set[int] = set()
+        waiting = {cluster.pods[pod].priority for pod in cluster.pending.tolist()}
+        self._priorities = sorted(waiting, reverse=True)
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -62,13 +70,22 @@ class Draft:
         return True
 
     def without(self, pod: int) -> Draft:
-        """The same without the eviction of the pod."""
+        """The same without the eviction of the pod, by the order of giving way that places more."""
+        return max((self._without(pod, first) for first in _FIRST), key=lambda each: each.worth)
+
+    def _without(self, pod: int, first: GivesWay) -> Draft:
         other = copy(self)
         other._coming = defaultdict(list, {node: list(pods) for node, pods in self._coming.items()})
         other._free, other._target = self._free.copy(), dict(self._target)
         other._out = set(self._out)
-        other._take_back(pod)
+        other._take_back(pod, first)
         return other
+
+    @property
+    def worth(self) -> list[tuple[int, int]]:
+        """What is placed by priority from the top: larger is better, with the same priorities."""
+        placed = self.placed
+        return [(each, placed[each]) for each in self._priorities]
 
     @property
     def placed(self) -> Counter[int]:
@@ -76,7 +93,7 @@ class Draft:
         pods, node_of = self._cluster.pods, self._cluster.node_of
         return Counter(pods[pod].priority for pod in self._target if node_of[pod] < 0)
 
-    def _take_back(self, pod: int) -> None:
+    def _take_back(self, pod: int, first: GivesWay) -> None:
         """The pod stays where it is, and so does whoever would need its room."""
         staying = [pod]
         while staying:
@@ -87,7 +104,7 @@ class Draft:
             home = int(self._cluster.node_of[pod])
             self._free[home] -= self._requests[pod]
             while self._lacks(home, self._requests[pod]):
-                other = self._least(home)
+                other = self._least(home, first)
                 if other is None:
                     break
                 if other in self._evicted:
@@ -108,22 +125,20 @@ class Draft:
     def _lacks(self, node: int, request: IntArray) -> bool:
         return bool(((self._free[node] < 0) & (request > 0)).any())
 
-    def _least(self, node: int) -> int | None:
-        """Who does without this node: pods that waited first, and of these the least important."""
+    def _least(self, node: int, first: GivesWay) -> int | None:
+        """Who does without this node."""
         pods = self._cluster.pods
         coming = self._coming[node]
         if not coming:
             return None
         short = np.maximum(-self._free[node], 0)
-        return min(
-            coming,
-            key=lambda pod: (
-                pod in self._evicted,
-                pods[pod].priority,
-                not (self._requests[pod] >= short).all(),
-                -pod,
-            ),
-        )
+
+        def importance(pod: int) -> tuple[int, ...]:
+            rank = pod in self._evicted, pods[pod].priority
+            enough = bool((self._requests[pod] >= short).all())
+            return (*(rank if first == "waiting" else rank[::-1]), not enough, -pod)
+
+        return min(coming, key=importance)
 
 
 def evicted_by(steps: Iterable[Step]) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ place as many above it: with fewer there, more may fit below.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from planner.sequences.drive_offs import Effort
 from planner.sequences.value import levels
 from planner.solver import route
-from planner.solver.problem.problem import Problem
+from planner.solver.problem.problem import Cell, Problem
 from planner.solver.problem.solution import Level
 
 if TYPE_CHECKING:
@@ -37,6 +37,11 @@ class MostBeside:
     def known(self) -> Beside | None:
         """What the solver knows about it."""
         return route.beside(self._problem)
+
+    def learn(self, counts: Mapping[Cell, int]) -> None:
+        """A state that places many pods: it helps to find out how many more there can be."""
+        if self.known is not None:
+            self.known.learn(counts)
 
     def prove(self, placed: Placed, bounds: Placed, seconds: float) -> None:
         """More about what is left open above `placed`, with so much time for each priority."""

@@ -18,6 +18,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from planner.solver import tuning
 from planner.solver.exact.emptying import least_left
 from planner.solver.exact.lexicographic import Search
@@ -128,16 +130,17 @@ def rearranged(
 
 
 def beside(problem: Problem) -> Beside | None:
-    """What bounds the waiting pods of a priority beside those above; None if not room alone does.
+    """What bounds the pods of a priority beside those above; None if not room alone does.
 
-    With --preempt nothing is said, either.
+    Pods are counted as levels do: those that wait, and with --preempt all of them.
     """
     stock = stock_of(problem) if only_room_decides(problem) else None
-    if stock is None or problem.options.preempt:
+    if stock is None:
         return None
     from planner.solver.packing.beside import Beside
 
-    return Beside(problem, stock)
+    nobody = np.zeros_like(stock.now)
+    return Beside(stock, stock.placed(nobody if problem.options.preempt else stock.now))
 
 
 def only_room_matters(problem: Problem) -> bool:

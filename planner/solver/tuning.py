@@ -132,8 +132,13 @@ PATTERN_SECONDS = 6e-8  # a linear program over patterns, for each of them and e
 PATTERN_CELL_SECONDS = 1e-6  # patterns that are found quickly, for each kind and group
 REARRANGED_CELLS = 8_000_000  # groups times nodes up to which nodes are rearranged in windows
 REARRANGING_SHARE = 0.85  # for that: the rest is for trials with kube-scheduler's own choices
+PROVING_LIMIT = 5.0  # seconds from which on it is proven in between that no more can be placed
+PROVING_SHARES = ((0.3, 0.1), (0.7, 0.25))  # of that time: after how much, and for how much
 # nodes of a window, and CP-SAT's deterministic seconds:
 REFILL_WINDOWS = ((16, 0.05), (24, 0.1), (32, 0.2))
+# where a group has so few nodes, others leave them, and these with all that compete for them:
+FEW_NODES, COMPETED_FOR_NODES = 16, 32
+VISITORS_WORK, VISITORS_WINDOWS = 0.3, 6  # deterministic seconds, and windows for who left
 LEAST_WORK = 0.02  # deterministic seconds that a window gets at the least
 REFILL_WORK_SECONDS = 1.0  # seconds that a deterministic one of such a window takes
 WINDOW_BUILD_SECONDS = 0.02  # making a window
@@ -145,7 +150,8 @@ LEAVING_SHARE = 0.02  # of the largest node: pods below this size leave as easil
 SPARE_PRICE = 1e-6  # what room on a node counts where the price of several is the same
 JOINING = 12  # waiting groups whose pods may come to a window
 WINDOWS_BEFORE_FILL = 6  # windows after which that is done
-FIRST_RANK = 4.0  # how much more often each open priority is chosen than the one below, by success
+# how much more often each open priority is chosen than the one below, by success: at first, later
+EARLY_FIRST_RANK, FIRST_RANK, EARLY_SHARE = 4.0, 64.0, 0.5
 FORGET = 0.97  # what earlier successes count from window to window
 LEAST_WASTE = 0.02  # pods by which any node counts as filled badly
 WINDOW_NOISE = 0.3  # what chance adds to the share of a node that is lacking

@@ -71,9 +71,13 @@ class PatternBounds:
         self._many = np.bincount(self._kind)
         self._nodes = Nodes(stock.size, stock.room[first], cap[first])
         self._patterns: dict[Pattern, None] = {}
+        self.learn(stock.now)
+
+    def learn(self, counts: IntArray) -> None:
+        """Patterns of a packing: with those of a good one a program is not young any more."""
         for node, kind in enumerate(self._kind.tolist()):
-            there = np.flatnonzero(stock.now[:, node])
-            pods = zip(there.tolist(), stock.now[there, node].tolist(), strict=True)
+            there = np.flatnonzero(counts[:, node])
+            pods = zip(there.tolist(), counts[there, node].tolist(), strict=True)
             self._patterns[kind, tuple(pods)] = None
 
     @property

@@ -25,6 +25,7 @@ from planner.solver.packing.chains import Chains
 from planner.solver.packing.pattern_prices import PatternPrices
 from planner.solver.packing.question import Stock, pooled
 from planner.solver.packing.room_prices import priced
+from planner.solver.packing.visitors import without_visitors
 from planner.solver.packing.window import refill_window
 
 Tell = Callable[[tuple[int, ...]], None]
@@ -76,7 +77,13 @@ class Rearranging:
         self._tries = np.zeros(len(stock.priorities))
         self._successes = np.zeros(len(stock.priorities))
         self._windows = 0
+        self._proven: dict[tuple[int, ...], int] = {}
         self.counts = counts
+
+    def learn(self, above: tuple[int, ...], most: int, prices: PatternPrices | None) -> None:
+        """Beside so many pods placed above it no more of the next priority can be placed."""
+        self._proven[above] = min(most, self._proven.get(above, most))
+        self._prices = prices or self._prices
 
     @property
     def _placed(self) -> tuple[int, ...]:
@@ -89,7 +96,7 @@ class Rearranging:
         tell(told)
         while not budget.over and fruitless < tuning.FRUITLESS_WINDOWS:
             before = self._key(self.counts)
-            ranks = self._open_ranks()
+            ranks = self.open_ranks()
             if len(ranks) and (in_vain < tuning.PLACING_PATIENCE or self._windows % 2):
                 in_vain = 0 if self._place_more(ranks, budget) else in_vain + 1
             else:
@@ -116,18 +123,25 @@ class Rearranging:
         found: IntArray = self._stock.total - self.counts.sum(axis=1)
         return np.where(self._may_hold.any(axis=1), found, 0)
 
-    def _open_ranks(self) -> IntArray:
+    def open_ranks(self) -> IntArray:
         """Priorities of which more may be possible, and of which pods wait that a node can hold."""
         waiting = np.bincount(self._stock.rank, self._missing, minlength=len(self.most)) > 0
-        return np.flatnonzero(waiting & (np.array(self._placed) < np.array(self.most)))
+        most = [self.most_beside(self._placed[:rank]) for rank in range(len(self.most))]
+        return np.flatnonzero(waiting & (np.array(self._placed) < np.array(most)))
+
+    def most_beside(self, above: tuple[int, ...]) -> int:
+        """The most pods of the next priority, where so many of those above have a node."""
+        rank = len(above)
+        everybody = int(self._stock.total[self._stock.rank == rank].sum())
+        known = self.most[rank] if above == self.most[:rank] else everybody
+        return min(known, self._proven.get(above, known))
 
     def _place_more(self, ranks: IntArray, budget: Budget) -> bool:
         """Around a pod that waits; whether that placed more."""
-        rank = self._choose_rank(ranks)
+        rank = self._choose_rank(ranks, budget)
         waiting = np.flatnonzero((self._missing > 0) & (self._stock.rank == rank))
         group = int(self._random.choice(waiting))
-        nodes, work = self._around(group)
-        found = self._refill(nodes, self._joining(group, nodes, ranks), work, budget)
+        found = self._without_visitors(group, budget) or self._window_for(group, ranks, budget)
         self._tries *= tuning.FORGET
         self._successes *= tuning.FORGET
         self._tries[rank] += 1
@@ -147,10 +161,16 @@ class Rearranging:
         )
         budget.spent += chains.work * tuning.CHAIN_SECONDS
 
-    def _choose_rank(self, ranks: IntArray) -> int:
-        """By success so far, with a preference for the highest priority."""
+    def _choose_rank(self, ranks: IntArray, budget: Budget) -> int:
+        """By success so far, with a preference for the highest priority, which grows.
+
+        Pods of lower priorities that were placed first can give their place up for the last ones
+        of a higher priority, which those that run can't.
+        """
         chances = (self._successes[ranks] + 1) / (self._tries[ranks] + 1)
-        chances *= tuning.FIRST_RANK ** np.arange(len(ranks) - 1, -1, -1)
+        early = budget.share(0.0) < tuning.EARLY_SHARE
+        preference = tuning.EARLY_FIRST_RANK if early else tuning.FIRST_RANK
+        chances *= preference ** np.arange(len(ranks) - 1, -1, -1)
         return int(self._random.choice(ranks, p=chances / chances.sum()))
 
     def _joining(self, group: int, nodes: IntArray, ranks: IntArray) -> BoolArray:
@@ -163,6 +183,46 @@ class Rearranging:
         found[others[order[: tuning.JOINING]]] = True
         found[group] = True
         return found
+
+    def _window_for(self, group: int, ranks: IntArray, budget: Budget) -> bool:
+        nodes, work = self._around(group)
+        return self._refill(nodes, self._joining(group, nodes, ranks), work, budget)
+
+    def _without_visitors(self, group: int, budget: Budget) -> bool:
+        """Where the group has few nodes, send those away who could be elsewhere; if that works out.
+
+        Whoever is sent away finds a place by chains or in windows, or all stays as it was.
+        """
+        turn = self._windows // len(tuning.REFILL_WINDOWS) % 2 == 1
+        if not turn or self._may_hold[group].sum() > tuning.FEW_NODES:
+            return False
+        before = self.counts
+        found = without_visitors(self._stock, before, self._may_hold, group, self._windows)
+        budget.spent += found.work * tuning.REFILL_WORK_SECONDS + tuning.WINDOW_BUILD_SECONDS
+        if self._stock.placed(found.counts) == self._placed:
+            return False
+        try:
+            self.counts = found.counts
+            after = self._with_places_for_all(budget)
+        finally:
+            self.counts = before
+        return after is not None and self._offer(after)
+
+    def _with_places_for_all(self, budget: Budget) -> IntArray | None:
+        """Places for those that lack one and have to have it; None if they are not found."""
+        self._fill(budget, thorough=True)
+        for _ in range(tuning.VISITORS_WINDOWS):
+            lacking = np.flatnonzero(self._lacking)
+            if not len(lacking) or budget.over:
+                break
+            self._window_for(int(self._random.choice(lacking)), self.open_ranks(), budget)
+        moves = self._stock.moves(self.counts)
+        return None if self._lacking.any() or moves > self._most_moves else self.counts
+
+    @property
+    def _lacking(self) -> BoolArray:
+        """Groups of which fewer pods have a node than have to."""
+        return np.asarray(self.counts.sum(axis=1) < self._stock.least)
 
     # Which nodes
 

@@ -37,7 +37,10 @@ def pack(stock: Stock, options: SolveOptions) -> Packed:
     if not same and tuning.PACKING_MODEL_CELLS < size <= tuning.REARRANGED_CELLS:
         share = limit * tuning.REARRANGING_SHARE - tuning.PLAN_RESERVE
         until = options.until - (limit - share)
-        return _rearranged(stock, bounded(stock, stock.now), share, seed, until)
+        # MathOpt takes half a second to import.
+        from planner.solver.packing.proven_windows import rearranged
+
+        return rearranged(stock, bounded(stock, stock.now), share, seed, until)
     first = _walked(stock, stock.now, limit * tuning.WALK_SHARE, seed, tuning.WALK_PATIENCE)
     packed = _tightened(stock, first, limit * tuning.FULL_NODES_SHARE)
     if packed.unsettled and same:
@@ -73,25 +76,6 @@ def pack(stock: Stock, options: SolveOptions) -> Packed:
 def _share(packed: Packed, limit: float, share: float) -> float:
     """A share of the limit, as far as it is not spent."""
     return min(limit * share, max(0.0, limit * tuning.PACKING_SHARE - packed.spent))
-
-
-def _rearranged(stock: Stock, packed: Packed, limit: float, seed: int, until: float) -> Packed:
-    """Nodes filled anew a few at a time; MathOpt takes half a second to import."""
-    from planner.solver.packing.rearrange import Budget, Rearranging
-
-    search = Rearranging(stock, packed.counts, seed)
-    budget, interrupted = Budget(limit - packed.spent, until), False
-    try:
-        with interruptible():
-            search.run(budget, lambda _: None)
-    except KeyboardInterrupt:
-        interrupted = True
-    placed = stock.placed(search.counts)
-    most = {r: n for r, n in enumerate(search.most) if placed[:r] == search.most[:r]}
-    known = still_known(packed, placed)
-    known.update({r: min(n, known.get(r, n)) for r, n in most.items()})
-    spent = packed.spent + budget.spent
-    return replace(bounded(stock, search.counts, known), spent=spent, interrupted=interrupted)
 
 
 def _taken(stock: Stock, limit: float, packed: Packed, found: Packed) -> Packed:

@@ -61,7 +61,7 @@ class _Window:
     def __init__(self, stock: Stock, counts: IntArray, nodes: IntArray, joining: BoolArray) -> None:
         here, everywhere = counts[:, nodes], counts.sum(axis=1)
         come = np.where(joining, stock.total - everywhere, 0)
-        leave = np.minimum(everywhere - stock.least, here.sum(axis=1))
+        leave = np.clip(everywhere - stock.least, 0, here.sum(axis=1))
         most = stock.fitting(nodes, here.sum(axis=1) + come)
         self.program = Program()
         self.group, self.at = np.nonzero(most)
