@@ -20,6 +20,7 @@ from planner.solver.large.incumbent import Clock, Incumbent
 from planner.solver.large.kernel_search import Kernel
 from planner.solver.large.relaxation import UNIT, Relaxation
 from planner.solver.large.state import State, start
+from planner.solver.model.cut_program import CutProgram
 from planner.solver.model.engine import Outcome
 from planner.solver.model.program import Matrix, Program
 from planner.solver.route import solve_in_full as solve
@@ -141,6 +142,7 @@ def test_a_linear_program_that_glop_gives_up_on_claims_nothing(
         raise AttributeError("'StatusNotOk' object has no attribute 'canonical_code'")
 
     monkeypatch.setattr(mathopt.IncrementalSolver, "solve", abnormal)
+    monkeypatch.setattr(CutProgram, "solve", lambda _: None)
     found = at_scale(rebalancing(tight_cluster(35)))
     moves = found.level("moves")
     assert moves is not None

@@ -36,18 +36,19 @@ def certify_moves(kernel: Kernel, best: Incumbent, seconds: float) -> None:
 def _decide(kernel: Kernel, best: Incumbent, most: int, seconds: float) -> bool:
     """Finds a state with so few moves, or proves that there is none; False if neither."""
     matrix, cost = kernel.with_most(most), kernel.relaxation.cost
-    live = matrix.upper > matrix.lower
+    lower, live = matrix.lower, matrix.upper > matrix.lower
     paid = np.flatnonzero(cost[live])
-    given = int((cost * matrix.lower)[~live].sum())
+    given = int((cost * lower)[~live].sum())
     goal = Linear(paid.tolist(), [1] * len(paid), given)
     cp = cp_model_of(matrix.without_fixed())
+    del matrix
     give_back()
     found = raise_bound(cp, goal, best.state.problem.options, seconds)
     best.clock.spent += found.time
     if found.interrupted:
         raise KeyboardInterrupt
     if found.values is not None:
-        values = matrix.lower.copy()
+        values = lower.copy()
         values[live] = found.values
         kernel.offer(values)
     elif found.complete:

@@ -20,12 +20,15 @@ from datetime import timedelta
 from threading import Thread
 
 import numpy as np
-from ortools.math_opt.python import mathopt  # type: ignore[import-untyped]  # ships no types
+from ortools.math_opt import (  # type: ignore[import-untyped]  # ships no types
+    model_pb2,
+    result_pb2,
+)
 
 from planner.cluster.node_rules import BoolArray
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
-from planner.solver.model.math_opt import proto_of, serial
+from planner.solver.model.math_opt import by_highs, proto_of, serial, solution_of
 from planner.solver.model.memory import give_back
 from planner.solver.model.program import FREE, FloatArray, Matrix
 
@@ -66,7 +69,7 @@ def minimise(matrix: Matrix, cost: IntArray, stop: Stop, whole: BoolArray) -> Op
     if not live.any():
         only = matrix.lower if matrix.admits(matrix.lower) else None
         return Optimum(only, given, complete=True, spent=0.0)
-    model = _model(matrix.without_fixed(), cost[live], whole[live])
+    model = proto_of(matrix.without_fixed(), cost[live], whole[live])
     found = _minimise(model, stop, given)
     values = None
     if found.values is not None:
@@ -75,51 +78,45 @@ def minimise(matrix: Matrix, cost: IntArray, stop: Stop, whole: BoolArray) -> Op
     return Optimum(values, found.bound + given, found.complete, found.spent)
 
 
-def _model(matrix: Matrix, cost: IntArray, whole: BoolArray) -> mathopt.Model:
-    return mathopt.Model.from_model_proto(proto_of(matrix, cost, whole))
-
-
-def _minimise(model: mathopt.Model, stop: Stop, given: int) -> Optimum:
+def _minimise(model: model_pb2.ModelProto, stop: Stop, given: int) -> Optimum:
     """The search stops after a number of nodes of its tree, which repeats exactly.
 
     Nodes of a hard program can take much longer than others, so real time has an end as well. What
     was counted beyond it depends on the machine, and is not taken from those who come after.
     """
-    limits = serial(max(1, int(tuning.HIGHS_NODES * stop.seconds / model.get_num_variables())))
+    columns = len(model.variables.ids)
+    limits = serial(max(1, int(tuning.HIGHS_NODES * stop.seconds / columns)))
     waiting = max(stop.until - time.monotonic(), tuning.LEAST_HIGHS_SECONDS)
     fuse = 1 + tuning.HIGHS_FUSE * stop.seconds
     limits.time_limit = timedelta(seconds=min(fuse, waiting))
     if stop.target is not None:
         limits.highs.double_options["objective_target"] = stop.target - given + SAFE
-    highs = mathopt.SolverType.HIGHS
     give_back()
-    found = _optimum(model, _abandonable(lambda: mathopt.solve(model, highs, params=limits)))
+    found = _optimum(columns, _abandonable(lambda: by_highs(model, limits)))
     return replace(found, spent=min(found.spent, fuse))
 
 
-def cost_of(model: mathopt.Model, result: mathopt.SolveResult) -> float:
+def cost_of(columns: int, iterations: int) -> float:
     """About the seconds that it took to make and solve a model; the same every time."""
-    iterations: int = result.solve_stats.simplex_iterations
-    columns: int = model.get_num_variables()
     return columns * (tuning.HIGHS_COLUMN_SECONDS + tuning.HIGHS_ITERATION_SECONDS * iterations)
 
 
-def _optimum(model: mathopt.Model, result: mathopt.SolveResult) -> Optimum:
-    reason = result.termination.reason
-    done = reason in (mathopt.TerminationReason.OPTIMAL, mathopt.TerminationReason.INFEASIBLE)
-    lowest = result.termination.objective_bounds.dual_bound
+def _optimum(columns: int, result: result_pb2.SolveResultProto) -> Optimum:
+    ended = result.termination
+    done = ended.reason in (
+        result_pb2.TERMINATION_REASON_OPTIMAL,
+        result_pb2.TERMINATION_REASON_INFEASIBLE,
+    )
+    lowest = ended.objective_bounds.dual_bound
     bound = math.ceil(lowest - SAFE) if math.isfinite(lowest) else -(1 << 40)
-    spent = cost_of(model, result) + tuning.HIGHS_PRESOLVE_SECONDS * model.get_num_variables()
-    if not result.has_primal_feasible_solution():
-        return Optimum(None, bound, done, spent)
-    values = result.variable_values()
-    found = np.rint([values[v] for v in model.variables()]).astype(np.int64)
-    return Optimum(found, bound, done, spent)
+    spent = cost_of(columns, result.solve_stats.simplex_iterations)
+    spent += tuning.HIGHS_PRESOLVE_SECONDS * columns
+    return Optimum(solution_of(result, columns), bound, done, spent)
 
 
-def _abandonable(call: Callable[[], mathopt.SolveResult]) -> mathopt.SolveResult:
+def _abandonable(call: Callable[[], result_pb2.SolveResultProto]) -> result_pb2.SolveResultProto:
     """HiGHS can't be stopped: when Ctrl-C comes, it is left to itself."""
-    found: Future[mathopt.SolveResult] = Future()
+    found: Future[result_pb2.SolveResultProto] = Future()
 
     def run() -> None:
         try:

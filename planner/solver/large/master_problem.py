@@ -159,7 +159,7 @@ class Master:
         result = linear_optimum(solver, _DUALS)
         if result is None or not result.has_dual_feasible_solution():
             return None
-        self.spent += cost_of(self.model, result)
+        self.spent += self._cost(result)
         duals = result.dual_values()
         pay = [np.zeros(size.domains, np.int64) for size in self.market.big]
         for (h, domain), row in self.landing.items():
@@ -171,6 +171,9 @@ class Master:
             self.rent[node] = min(0, round(UNIT * duals[row]))
         return self.market.within(pay, fee)
 
+    def _cost(self, result: mathopt.SolveResult) -> float:
+        return cost_of(self.model.get_num_variables(), result.solve_stats.simplex_iterations)
+
     def choose(self, effort: float, allowed: Collection[Column]) -> Chosen | None:
         """Whole columns, of some; limited by nodes of the search tree, which repeats exactly."""
         for variable in self.whole:
@@ -179,7 +182,7 @@ class Master:
             variable.upper_bound = 1.0 if column in allowed else 0.0
         limits = serial(int(10 * effort))
         result = mathopt.solve(self.model, mathopt.SolverType.HIGHS, params=limits)
-        self.spent += cost_of(self.model, result)
+        self.spent += self._cost(result)
         for variable in self.whole:
             variable.integer = False
         for variable in self.columns.values():

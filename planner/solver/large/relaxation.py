@@ -16,12 +16,12 @@ import time
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from ortools.math_opt.python import mathopt  # type: ignore[import-untyped]  # ships no types
 
 from planner.cluster.topology import IntArray
 from planner.solver import tuning
 from planner.solver.large.rounding import Row, rounded, rows_of
-from planner.solver.model.math_opt import linear_optimum, proto_of
+from planner.solver.model.cut_program import CutProgram
+from planner.solver.model.math_opt import proto_of
 from planner.solver.model.program import FREE, FloatArray, Matrix
 
 UNIT = 1 << 30
@@ -29,10 +29,6 @@ UNIT = 1 << 30
 TOO_LARGE, STEEPEST = float(1 << 62), float(1 << 20)
 """Sums and duals that are not computed with."""
 SLACK = 1e-5
-_NEEDED = mathopt.ModelSolveParameters(
-    reduced_costs_filter=mathopt.VariableFilter(filtered_items=())
-)
-"""Values and duals; reduced costs are computed from these in integers."""
 
 
 @dataclass(eq=False)
@@ -63,30 +59,25 @@ class Relaxation:
         parts = np.zeros(len(self.cost), np.bool_)
         self._live = np.flatnonzero(self.matrix.upper > self.matrix.lower)
         program = self.matrix.without_fixed()
-        proto = proto_of(program, self.cost[self._live], parts[self._live])
-        self._model = mathopt.Model.from_model_proto(proto)
-        self._solver = mathopt.IncrementalSolver(self._model, mathopt.SolverType.GLOP)
-        self._columns = list(self._model.variables())
+        self._program = CutProgram(proto_of(program, self.cost[self._live], parts[self._live]))
         self._place = np.full(len(self.cost), -1)
         self._place[self._live] = np.arange(len(self._live))
-        self._rows = list(self._model.linear_constraints())
-        self._extra: list[tuple[Row, float, mathopt.LinearConstraint]] = []
+        self._extra: list[tuple[Row, float, int]] = []
 
     def _solve(self) -> bool:
         """Once, with the inequalities so far; False if there is no solution, or GLOP gives up."""
-        result = linear_optimum(self._solver, _NEEDED)
-        if result is None:
+        found = self._program.solve()
+        if found is None:
             return False
-        iterations: int = result.solve_stats.simplex_iterations
-        self.spent += len(self._columns) * (
-            tuning.GLOP_COLUMN_SECONDS + tuning.GLOP_ITERATION_SECONDS * iterations
+        self.spent += len(self._live) * (
+            tuning.GLOP_COLUMN_SECONDS + tuning.GLOP_ITERATION_SECONDS * found.iterations
         )
-        if result.termination.reason != mathopt.TerminationReason.OPTIMAL:
+        if not found.optimal:
             return False
         self.values = self.matrix.lower.astype(float)
-        self.values[self._live] = result.variable_values(self._columns)
-        duals = np.array(result.dual_values(self._rows))
-        extra = np.array(result.dual_values([row for _, _, row in self._extra]))
+        self.values[self._live] = found.values
+        duals = found.duals[: len(self.matrix.least)]
+        extra = found.duals[[row for _, _, row in self._extra]]
         scale = np.array([scale for _, scale, _ in self._extra])
         self._prove(np.concatenate((duals, extra * scale)))
         return True
@@ -100,7 +91,7 @@ class Relaxation:
         try:
             return self._rounds(most, seconds, until)
         finally:
-            del self._solver, self._model, self._columns, self._rows, self._extra
+            del self._program, self._extra
 
     def _rounds(self, most: int | None, seconds: float, until: float) -> bool:
         if not self._solve():
@@ -154,15 +145,13 @@ class Relaxation:
             self._extra.append((row, scale, self._added(row, scale)))
         return bool(found)
 
-    def _added(self, row: Row, scale: float) -> mathopt.LinearConstraint:
+    def _added(self, row: Row, scale: float) -> int:
         """The inequality over the columns that have a choice."""
         place = self._place[row.column]
-        given = int((row.amount * self.matrix.lower[row.column])[place < 0].sum())
-        added = self._model.add_linear_constraint(ub=(row.most - given) * scale)
-        for at, amount in zip(place.tolist(), row.amount.tolist(), strict=True):
-            if at >= 0:
-                added.set_coefficient(self._columns[at], amount * scale)
-        return added
+        live = place >= 0
+        given = int((row.amount * self.matrix.lower[row.column])[~live].sum())
+        amounts: FloatArray = row.amount[live] * np.float64(scale)
+        return self._program.add_row(place[live], amounts, (row.most - given) * scale)
 
     def _purge(self) -> None:
         """Drops the inequalities that do not bind."""
@@ -171,7 +160,7 @@ class Relaxation:
             row, scale, added = each
             used = float(row.amount @ self.values[row.column])
             if (row.most - used) * scale > SLACK:
-                self._model.delete_linear_constraint(added)
+                self._program.delete_row(added)
             else:
                 kept.append(each)
         self._extra = kept

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from ortools.math_opt import model_pb2  # type: ignore[import-untyped]  # ships no types
+from ortools.math_opt import (  # type: ignore[import-untyped]  # ships no types
+    model_pb2,
+    result_pb2,
+    solution_pb2,
+)
+from ortools.math_opt.core.python import (  # type: ignore[import-untyped]  # ships no types
+    solver as core,
+)
 from ortools.math_opt.python import (  # type: ignore[import-untyped]  # ships no types
     errors,
     mathopt,
@@ -57,3 +64,36 @@ def serial(nodes: int) -> mathopt.SolveParameters:
     limits = mathopt.SolveParameters(node_limit=nodes)
     limits.highs.string_options["parallel"] = "off"
     return limits
+
+
+def by_highs(
+    proto: model_pb2.ModelProto, limits: mathopt.SolveParameters
+) -> result_pb2.SolveResultProto:
+    """One call of HiGHS for a program that is asked once.
+
+    `mathopt.solve` does the same from a `Model`. That keeps every entry in hash tables, so that it
+    can be changed, and takes more memory than the program itself all the while HiGHS works.
+    """
+    return core.solve(
+        proto,
+        mathopt.SolverType.HIGHS.value,
+        mathopt.StreamableSolverInitArguments().to_proto(),
+        limits.to_proto(),
+        mathopt.ModelSolveParameters().to_proto(),
+        None,
+        mathopt.CallbackRegistration().to_proto(),
+        None,
+        None,
+    )
+
+
+def solution_of(result: result_pb2.SolveResultProto, columns: int) -> IntArray | None:
+    """The best values in whole numbers; None if there is no solution."""
+    if not result.solutions:
+        return None
+    best = result.solutions[0].primal_solution
+    if best.feasibility_status != solution_pb2.SOLUTION_STATUS_FEASIBLE:
+        return None
+    found = np.zeros(columns, np.int64)
+    found[np.array(best.variable_values.ids, np.int64)] = np.rint(best.variable_values.values)
+    return found

@@ -65,21 +65,25 @@ class Program:
     _entries: list[tuple[IntArray, IntArray, IntArray]] = field(default_factory=list)
     columns: int = 0
     rows: int = 0
+    _known: Matrix | None = None
 
     def add_columns(self, lower: IntArray, upper: IntArray) -> IntArray:
         """So many columns; their numbers."""
+        self._known = None
         self._columns.append((lower, upper))
         self.columns += len(upper)
         return np.arange(self.columns - len(upper), self.columns)
 
     def add_rows(self, lower: FloatArray, upper: FloatArray) -> IntArray:
         """Rows without entries yet; their numbers."""
+        self._known = None
         self._rows.append((lower, upper))
         self.rows += len(lower)
         return np.arange(self.rows - len(lower), self.rows)
 
     def enter(self, rows: IntArray, columns: IntArray, amount: IntArray | int) -> None:
         """Coefficients; those of the same row and column add up."""
+        self._known = None
         shape = columns.shape
         self._entries.append(
             (np.broadcast_to(rows, shape), columns, np.broadcast_to(np.asarray(amount), shape))
@@ -91,7 +95,13 @@ class Program:
         return lower, upper
 
     def matrix(self) -> Matrix:
-        """Everything so far; entries of the same row and column added up, and kept like this."""
+        """Everything so far; the same one, and in memory once, until something is added."""
+        if self._known is None:
+            self._known = self._added_up()
+        return self._known
+
+    def _added_up(self) -> Matrix:
+        """Entries of the same row and column are added up, and kept like this."""
         lower, upper = self.ranges()
         least = np.concatenate([np.empty(0), *(rows[0] for rows in self._rows)])
         most = np.concatenate([np.empty(0), *(rows[1] for rows in self._rows)])
