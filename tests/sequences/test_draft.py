@@ -68,6 +68,24 @@ def test_a_pod_that_took_a_place_that_is_needed_again_stays_as_well() -> None:
     assert Draft(built, steps).without(b).steps == steps[:2]
 
 
+def test_the_lowest_priority_gives_way_where_that_places_more_important_pods() -> None:
+    """If a stays, w waits; or e stays as well, and v waits, which matters less."""
+    built = cluster(
+        [node("x", cpu="2"), node("y", cpu="1"), node("z", cpu="1")],
+        pods("x", app="a", cpu="1"),
+        pods("z", app="e", cpu="1"),
+        pods("", app="w", cpu="1", priority=10),
+        pods("", app="v", cpu="1"),
+    )
+    a, e, w, v = (index(built, name) for name in "aewv")
+    steps = (
+        *(Step.evict(a, 0), Step.place(a, 1)),
+        *(Step.evict(e, 2), Step.place(e, 0)),
+        *(Step.place(w, 0), Step.place(v, 2)),
+    )
+    assert Draft(built, steps).without(a).steps == (Step.place(w, 0),)
+
+
 @given(seed=st.integers(0, 10**6), shape=st.sampled_from(("sizes", "flavours")), data=st.data())
 def test_whoever_stays_no_node_is_overfull_and_nobody_is_lost(
     seed: int, shape: str, data: st.DataObject
