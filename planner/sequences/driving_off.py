@@ -36,8 +36,9 @@ it is not given up because the machine is busy."""
 TRYING_SECONDS, LEAST_CLOCK = 0.7, 0.4
 """Trials of it take about so long, however short the limit: that is left for them, as far as the
 first plan gets such a part all the same."""
-ALL_SHARE = 0.9
-"""The part for all plans with their trials: the rest is for checking and writing down."""
+RESERVE_SHARE, RESERVE_SECONDS = 0.1, 3.5
+"""What is left for checking and writing down, after all plans with their trials: a part of the
+limit, or so much if that is less."""
 FIRST_SECONDS, FIRST_CELL_SECONDS = 0.5, 4e-6
 """What it gets at the most where only room decides: so much, and more for each group and node."""
 HINT_LIMIT = 2_000
@@ -74,7 +75,8 @@ def _planned(
         first = plan_within_budgets(cluster, _for_the_first(options, seconds), profile, report)
     in_full = replace(first.problem.options, time_limit=options.time_limit, until=options.until)
     first = replace(first, problem=replace(first.problem, options=in_full))
-    limit = options.time_limit * ALL_SHARE
+    limit = options.time_limit
+    limit -= min(limit * RESERVE_SHARE, RESERVE_SECONDS)
     until = options.until - (options.time_limit - limit)
     effort = Effort(max(limit - first.decision.spent, 0.0), until)
     return Careful(first, report, effort, seconds, options.spared).run()

@@ -20,13 +20,11 @@ HOLDING = 2
 ON_PAPER = 4
 """Times as long as for what is better than the best plan: so long a state is improved that nothing
 was taken back from."""
-FROM_NOW, FROM_NOW_CELLS = 44, 75_000
+FROM_NOW, FROM_NOW_CELLS = 16, 75_000
 """The same for what runs now, with so many groups times nodes or more: it takes longer than from a
 plan until that is good, and then fewer pods move. Only where as much is left for the rest."""
 AT_FIRST, PROVING = 1, 8
 """The same for proofs that no more pods of a priority can be placed: at first, in each round."""
-LONGER = 3
-"""So many times as long what is found from there is improved at a time."""
 MORE = 1.5
 """So many times as long everything may take in the next round."""
 IN_A_ROW = 2
@@ -40,8 +38,6 @@ class Rounds:
         self._search = search
         self._improved = set[tuple[int, float]]()
         self._extended = set[int]()
-        self._from_what_runs = False
-        """Whether a state was found from what runs now: plans from nothing are far behind it."""
 
     def run(self) -> None:
         """One round after the other, until nothing is left to be placed or the time is over."""
@@ -53,11 +49,8 @@ class Rounds:
             return
         homes = replace(whole, spared=homeless(search.problem), reasons={})
         others = [homes, whole] if whole.reasons else [homes]
-        if self._from_what_runs:
-            others = []
         for row in count(IN_A_ROW):
-            longer = LONGER if self._from_what_runs else 1
-            self._improve(longer * seconds, whole.trying, row)
+            self._improve(seconds, whole.trying, row)
             for series in list(others):
                 if search.offer_if_new(search.solved(series), series):
                     self._improve(seconds, whole.trying, row)
@@ -82,9 +75,8 @@ class Rounds:
             return True
         self._improve(seconds, trying, IN_A_ROW)
         if self._left > 2 * self._from_now(seconds):
-            self._from_what_runs = True
             self._on_paper_from((), self._from_now(seconds), trying)
-            self._improve(LONGER * seconds, trying, IN_A_ROW)
+            self._improve(seconds, trying, IN_A_ROW)
         self._on_paper_from(self._search.on_paper[1], ON_PAPER * seconds, trying)
         return False
 

@@ -152,6 +152,7 @@ JOINING = 12  # waiting groups whose pods may come to a window
 WINDOWS_BEFORE_FILL = 6  # windows after which that is done
 # how much more often each open priority is chosen than the one below, by success: at first, later
 EARLY_FIRST_RANK, FIRST_RANK, EARLY_SHARE = 4.0, 64.0, 0.5
+LONG_SEARCH = 5.0  # seconds from which on there is a later part
 FORGET = 0.97  # what earlier successes count from window to window
 LEAST_WASTE = 0.02  # pods by which any node counts as filled badly
 WINDOW_NOISE = 0.3  # what chance adds to the share of a node that is lacking

@@ -162,13 +162,15 @@ class Rearranging:
         budget.spent += chains.work * tuning.CHAIN_SECONDS
 
     def _choose_rank(self, ranks: IntArray, budget: Budget) -> int:
-        """By success so far, with a preference for the highest priority, which grows.
+        """By success so far, and by priority: in a long search the highest one more and more.
 
         Pods of lower priorities that were placed first can give their place up for the last ones
-        of a higher priority, which those that run can't.
+        of a higher priority, which those that run can't. That takes many windows: with a few, more
+        of the lower ones are placed.
         """
         chances = (self._successes[ranks] + 1) / (self._tries[ranks] + 1)
-        early = budget.share(0.0) < tuning.EARLY_SHARE
+        long = budget.seconds >= tuning.LONG_SEARCH
+        early = not long or budget.share(0.0) < tuning.EARLY_SHARE
         preference = tuning.EARLY_FIRST_RANK if early else tuning.FIRST_RANK
         chances *= preference ** np.arange(len(ranks) - 1, -1, -1)
         return int(self._random.choice(ranks, p=chances / chances.sum()))
@@ -194,7 +196,8 @@ class Rearranging:
         Whoever is sent away finds a place by chains or in windows, or all stays as it was.
         """
         turn = self._windows // len(tuning.REFILL_WINDOWS) % 2 == 1
-        if not turn or self._may_hold[group].sum() > tuning.FEW_NODES:
+        long = budget.seconds >= tuning.LONG_SEARCH
+        if not (long and turn) or self._may_hold[group].sum() > tuning.FEW_NODES:
             return False
         before = self.counts
         found = without_visitors(self._stock, before, self._may_hold, group, self._windows)

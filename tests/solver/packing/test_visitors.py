@@ -30,7 +30,8 @@ def one_visitor() -> Stock:
 
 @pytest.fixture
 def _few_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the nodes of the group itself are looked at."""
+    """Only the nodes of the group itself are looked at, in a search of any length."""
+    monkeypatch.setattr(tuning, "LONG_SEARCH", 0.0)
     monkeypatch.setattr(tuning, "COMPETED_FOR_NODES", 1)
 
 
